@@ -8,7 +8,7 @@ import json
 import pytest
 
 from critics.formats.asp.examination import Inspection, prepare, run
-from critics.formats.asp.tokens import AspError
+from critics.replay.answer_sets.language import AspError
 
 EITHER_TWO_STATES = """
 1 {state1; state2} 1.

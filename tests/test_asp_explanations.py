@@ -5,13 +5,11 @@ import random
 from itertools import combinations
 from typing import Any
 
-from critics.formats.asp.adequacy import mutants
 from critics.formats.asp.control import compiled
 from critics.formats.asp.critic import feedback_of
 from critics.formats.asp.examination import Inspection, prepare
-from critics.formats.asp.reader import read_program
-from critics.replay.answer_sets.checker import _mutants as second_mutants  # pyright: ignore[reportPrivateUsage]
-from critics.replay.answer_sets.reader import rules_of
+from critics.replay.answer_sets.mutants import mutants
+from critics.replay.answer_sets.reader import read_program
 
 PROGRAM = """% R1: Dogs that swim are wet.
 wet(X) :- dog(X), swims(X).
@@ -139,12 +137,6 @@ def test_every_rule_but_facts_is_damaged_in_every_way() -> None:
     changed = {mutant.name: str(mutant.changed) for mutant in mutants(program.rules)}
     assert changed["2 drop 0"] == "1 {d(X):e(X);f} 2:-X!=h,__dom(X)."
     assert changed["4 drop 0"] == ":-."
-
-
-def test_both_opinions_damage_alike() -> None:
-    text = "a. b(X) :- c(X,_), X = Y, d(Y), not e. {f(X) : g(X)} 1 :- h(Y), Y < 3. i ; -j :- k. :- a, b(z)."
-    own = [mutant.name for mutant in mutants(read_program(text).rules)]
-    assert own == [name for name, _ in second_mutants(rules_of(text))]
 
 
 def test_what_a_test_kills_is_part_of_the_certificate() -> None:

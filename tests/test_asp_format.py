@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from critics.formats.asp.critic import feedback_of, judge_asp
-from critics.formats.asp.examination import Outcome, prepare, run
+from critics.formats.asp.examination import Outcome, prepare, read_submission, run
 from critics.formats.asp.hypothesis import QueryValue
-from critics.formats.asp.reader import read_literal, read_program
-from critics.formats.asp.submission import read_submission, read_test
-from critics.formats.asp.tokens import AspError
 from critics.problem import Attempt, Problem
+from critics.replay.answer_sets.language import AspError
+from critics.replay.answer_sets.reader import read_literal, read_program
+from critics.replay.answer_sets.submission import read_test
 
 DOCS = Path(__file__).parents[1] / "docs" / "asp-format.md"
 
@@ -184,8 +184,9 @@ def test_every_ambiguity_is_decided_in_writing():
 
 
 def test_every_reason_of_the_critic_is_in_the_list():
-    folder = Path(__file__).parents[1] / "critics" / "asp"
-    source = "\n".join(p.read_text(encoding="utf-8") for p in folder.glob("*.py"))
+    critics = Path(__file__).parents[1] / "critics"
+    paths = [*critics.glob("formats/asp/*.py"), *critics.glob("replay/answer_sets/*.py")]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     makers = "(?:AspError|fault|_barred|_barred_test|FailedTest|TimedOut|Unproved)"
     raised = re.findall(makers + r'\((?:\w+, )?"(\w+)"', source)
     written = DOCS.read_text(encoding="utf-8")

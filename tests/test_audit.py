@@ -16,11 +16,11 @@ from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import judge_record
-from critics.logic.formula import parse_literal
 from critics.logic.horn import horn_certificate
-from critics.logic.kernel import Axiom
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck.index import recheck
+from critics.replay.formula import parse_literal
+from critics.replay.kernel import Axiom
 from critics.verdict import Certified, Unproved, Verdict
 from tools.seeded_attacks import records
 from training.cli import app

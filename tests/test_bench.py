@@ -3,8 +3,8 @@ import json
 import pytest
 
 from critics.errors import InputError
-from critics.logic.formula import Literal, Rule
-from critics.logic.kernel import Kernel
+from critics.replay.formula import Literal, Rule
+from critics.replay.kernel import Kernel
 from tools.bench.catalogue import BENCHES, bench
 from tools.bench.kernel import doubling_chain, enumerated, merged_statements
 from tools.bench.timing import growth_exponent

@@ -5,7 +5,7 @@ import pytest
 
 from critics.formats.asp.control import FreshControls, GuardedControl
 from critics.formats.asp.examination import prepare, run
-from critics.formats.asp.tokens import AspError
+from critics.replay.answer_sets.language import AspError
 from tools.bench.asp import pigeons, program
 from tools.bench.catalogue import bench
 

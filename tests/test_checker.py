@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 
 import critics
+import critics.checker
 from critics.formats.guided.critic import judge_guided
-from critics.logic.formula import parse_literal, parse_statement
 from critics.logic.horn import horn_certificate
-from critics.logic.kernel import Kernel
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck_one
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import Rejected, canonical_json, digest
 from critics.replay.derivations import check
+from critics.replay.formula import parse_literal, parse_statement
+from critics.replay.kernel import Kernel
 from critics.text.reference import reference
 from critics.verdict import Certified
 from rollout.prompts.demonstration import demonstrate

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.judge import judge
-from critics.logic.formula import parse_statement
-from critics.logic.kernel import Kernel
 from critics.problem import Attempt, Problem
+from critics.replay.formula import parse_statement
+from critics.replay.kernel import Kernel
 from critics.text.blocks import final_answer
 from rollout.decoding.conclusion import ConcludingGuide, spellings
 from rollout.decoding.masks import MaskEngine, Row

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.formats.csp.certificate import core_of
+from critics.formats.csp.critic import core_of
 from critics.formats.csp.reader import read_csp
-from critics.formats.csp.search import solutions
 from critics.judge import judge, judge_record
 from critics.logic.programs.ordering_text import At, Claim, read_ordering
 from critics.logic.programs.sections import Repairs
 from critics.problem import Attempt, Problem, read_problem
 from critics.recheck import recheck
 from critics.replay.certificate import digest
+from critics.replay.finite.search import solutions
 from critics.verdict import Certified, Verdict, verdict_record
 from critics.workers.own_time import own_time
 

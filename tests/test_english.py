@@ -10,11 +10,10 @@ import pytest
 
 from critics.formats.english.critic import read_english
 from critics.judge import judge_record
-from critics.logic.clause import Implication, fact, read_clause
-from critics.logic.entailment import follows, is_consistent
-from critics.logic.formula import Literal
 from critics.problem import Attempt, Problem, read_problem
 from critics.recheck import recheck
+from critics.replay.clauses import Implication, fact, follows, is_consistent, read_clause
+from critics.replay.formula import Literal
 from critics.text.english.passage import lines
 from critics.text.english.steps import Ledger, Warrant
 from critics.verdict import Certified, Verdict

@@ -5,12 +5,12 @@ import random
 
 import pytest
 
-from critics.formats.equivalence.language import Language, read_formula
-from critics.formats.equivalence.outcome import Different, Equivalent
+from critics.formats.equivalence.language import Language, read_formula, read_regex
 from critics.formats.equivalence.pair import decide, read_pair
-from critics.formats.equivalence.regex import read_regex, write_regex
-from critics.logic.first_order.normal import flattened
+from critics.formats.equivalence.sampling import Different, Equivalent
 from critics.logic.first_order.printing import canonical
+from critics.replay.equivalences.regex import write_regex
+from critics.replay.first_order.syntax import flattened
 from tools.bench.catalogue import bench
 from tools.bench.counterparts import formula_counterpart, regex_counterpart
 

@@ -10,22 +10,28 @@ from pathlib import Path
 
 import pytest
 
-from critics.formats.equivalence.automaton import AutomatonTooLarge, distinguishing_word, minimal_automaton
-from critics.formats.equivalence.first_order import decide_first_order
-from critics.formats.equivalence.graph import Graph
-from critics.formats.equivalence.language import Language, read_formula
-from critics.formats.equivalence.model_finding import decide_by_cvc5
-from critics.formats.equivalence.outcome import Different, Equivalent, Outcome, UndecidedPair
+from critics.formats.equivalence.first_order import decide_by_cvc5, decide_first_order
+from critics.formats.equivalence.language import Language, read_formula, read_regex
 from critics.formats.equivalence.pair import decide, decide_regex, read_pair
-from critics.formats.equivalence.prenex import decide_by_prefix, is_constant
-from critics.formats.equivalence.propositional import decide_propositional, propositions
-from critics.formats.equivalence.regex import EmptyWord, Letter, Regex, Sequence, Star, Union, read_regex
-from critics.formats.equivalence.sampling import sampled_difference, shown_difference
-from critics.formats.equivalence.table import MAX_ATOMS, truth_table
-from critics.logic.first_order.model import Model, assignments, satisfies
+from critics.formats.equivalence.propositional import decide_by_prefix, decide_propositional, is_constant, propositions
+from critics.formats.equivalence.sampling import (
+    MAX_ATOMS,
+    Different,
+    Equivalent,
+    Outcome,
+    UndecidedPair,
+    sampled_difference,
+    shown_difference,
+    truth_table,
+)
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Budget
-from critics.logic.first_order.syntax import (
+from critics.replay.equivalences.automaton import AutomatonTooLarge, distinguishing_word, minimal_automaton
+from critics.replay.equivalences.graph import Graph
+from critics.replay.equivalences.regex import EmptyWord, Letter, Regex, Sequence, Star, Union
+from critics.replay.first_order.models import Model, assignments, read_model, satisfies
+from critics.replay.first_order.reader import read as formula_of
+from critics.replay.first_order.syntax import (
     Atom,
     Compound,
     Constant,
@@ -39,9 +45,7 @@ from critics.logic.first_order.syntax import (
     Term,
     Variable,
 )
-from critics.logic.sat import Contradictory, Satisfied, solve_clauses
-from critics.replay.first_order.models import Model as ReplayedModel
-from critics.replay.first_order.reader import read as formula_of
+from critics.replay.sat import Contradictory, Satisfied, solve_clauses
 
 PAIRS = ((Operator.IMPLIES, 0.15), (Operator.IFF, 0.1), (Operator.XOR, 0.1), (Operator.AND, 0.35), (Operator.OR, 0.3))
 
@@ -97,8 +101,8 @@ MODELS = all_models()
 def check_against_models(left: Formula, right: Formula, outcome: Outcome) -> None:
     """Raise unless the outcome is what all small models, or its own witness, say."""
     if isinstance(outcome, Different):
-        model = ReplayedModel(json.loads(json.dumps(outcome.witness)))
-        holds = [model.satisfies([formula_of(canonical(side))]) for side in (left, right)]
+        model = read_model(json.loads(json.dumps(outcome.witness)))
+        holds = [satisfies(model, [formula_of(canonical(side))]) for side in (left, right)]
         assert holds == [outcome.left_holds, not outcome.left_holds]
     elif isinstance(outcome, Equivalent):
         assert all(satisfies(model, [left]) == satisfies(model, [right]) for model in MODELS)

@@ -4,7 +4,7 @@ import pytest
 
 from critics.formats.equivalence.language import Language, read_formula
 from critics.formats.equivalence.leak import MAX_CHARACTERS, find_leak
-from critics.logic.first_order.syntax import Atom, Compound, Formula, FormulaError, Not
+from critics.replay.first_order.syntax import Atom, Compound, Formula, FormulaError, Not
 from rollout.formulas.description import describe
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import (

@@ -6,11 +6,11 @@ from itertools import product
 
 import pytest
 
-from critics.formats.equivalence import lifting
-from critics.formats.equivalence.lifting import Ground, holding, num_steps
-from critics.logic.first_order.model import Model, satisfies
+from critics.formats.equivalence import sampling
+from critics.formats.equivalence.sampling import Ground, holding, num_steps
 from critics.logic.first_order.parser import parse
-from critics.logic.first_order.syntax import Atom, Constant, Equality, Formula, Term, Variable
+from critics.replay.first_order.models import Model, satisfies
+from critics.replay.first_order.syntax import Atom, Constant, Equality, Formula, Term, Variable
 
 NUM = 24
 
@@ -69,7 +69,7 @@ def test_many_models_at_once_say_what_each_says_alone(text: str, size: int, monk
     ground, alone = drawn(random.Random(f"{text} {size}"), size)
     found = [satisfies(model, [formula(text)]) for model in alone]
     assert shown(holding(formula(text), size, NUM, ground)) == found
-    monkeypatch.setattr(lifting, "MAX_BLOCKS", size)
+    monkeypatch.setattr(sampling, "MAX_BLOCKS", size)
     assert shown(holding(formula(text), size, NUM, ground)) == found
 
 

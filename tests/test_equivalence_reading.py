@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.formats.equivalence.automaton import distinguishing_word
-from critics.formats.equivalence.language import Language, is_alphabet, read_expression, read_formula
-from critics.formats.equivalence.regex import MAX_DEPTH, MAX_SYMBOLS, read_regex, write_regex
-from critics.logic.first_order.normal import flattened
+from critics.formats.equivalence.language import Language, is_alphabet, read_expression, read_formula, read_regex
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.syntax import FormulaError
+from critics.replay.equivalences.automaton import distinguishing_word
+from critics.replay.equivalences.regex import MAX_DEPTH, MAX_SYMBOLS, write_regex
+from critics.replay.first_order.syntax import FormulaError, flattened
 
 EXPRESSIONS = {
     "a star binds to one letter": ("01*", "0(1*)"),

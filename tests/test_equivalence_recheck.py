@@ -3,26 +3,28 @@
 import copy
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from critics.formats.equivalence.critic import judge_equivalence
-from critics.formats.equivalence.graph import Graph
 from critics.formats.equivalence.language import Language, read_formula
 from critics.logic.first_order.printing import canonical
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck, recheck_one
 from critics.replay import solvers
 from critics.replay.certificate import Rejected, digest
-from critics.replay.equivalences import regex as second
+from critics.replay.equivalences.automaton import matches
 from critics.replay.equivalences.checker import check_equivalence as replay
-from critics.replay.equivalences.matrices import Nodes
+from critics.replay.equivalences.graph import Graph
+from critics.replay.equivalences.regex import read_canonical
 from critics.replay.first_order.reader import read
+from critics.replay.first_order.syntax import Compound, Formula, Not, Operator
 from critics.replay.solvers import Trust
 from critics.verdict import Certified, verdict_record
 from critics.verdict.certificate import read_certificate
@@ -315,7 +317,7 @@ def test_an_exponential_expression_is_rejected_as_too_large() -> None:
         check_equivalence(signed(forged))
 
 
-def test_both_readers_and_both_graphs_agree() -> None:
+def test_both_readers_agree_and_the_graph_says_what_the_connectives_say() -> None:
     rng = random.Random("graphs")
 
     def text(depth: int) -> str:
@@ -330,24 +332,43 @@ def test_both_readers_and_both_graphs_agree() -> None:
 
     for _ in range(300):
         formula = read_formula(text(5), Language.FIRST_ORDER).formula
-        graph, nodes = Graph(), Nodes()
-        assert graph.add(formula) == nodes.literal(read(canonical(formula)), {})
-        assert [frozenset(operands) for operands in graph.operands[1:]] == list(nodes.parts.values())
+        assert read(canonical(formula)) == formula
+        graph = Graph()
+        literal = graph.add(formula)
+        values = [True, True]
+        for operands in graph.operands[2:]:
+            signed = [values[abs(part)] == (part > 0) for part in operands]
+            values.append(all(signed) if operands else rng.random() < 0.5)
+        assert truth(formula, graph, values, {}, 0) == (values[abs(literal)] == (literal > 0))
 
 
-def test_the_matcher_of_words_is_one_of_its_own() -> None:
-    derivatives = second.Derivatives()
-    for text, words, others in (
-        ("(01)*", ["", "01", "0101"], ["0", "10", "011"]),
-        ("0**(1|())", ["", "0", "1", "0001"], ["10", "11"]),
-        ("()", [""], ["0"]),
-    ):
-        expression = second.read(text, "01")
-        assert all(derivatives.matches(expression, word) for word in words)
-        assert not any(derivatives.matches(expression, word) for word in others)
-    for text in ("", "*", "(0", "0)", "0|", "|0", "2", "0+"):
+def truth(formula: Formula, graph: Graph, values: list[bool], places: dict[str, int], depth: int) -> bool:
+    """Truth of a formula by its connectives, from the values of the nodes of its atoms and quantified parts."""
+    match formula:
+        case Not(body):
+            return not truth(body, graph, values, places, depth)
+        case Compound(operator, operands):
+            first, *others = (truth(operand, graph, values, places, depth) for operand in operands)
+            return {
+                Operator.AND: first and all(others),
+                Operator.OR: first or any(others),
+                Operator.IMPLIES: not first or others[0],
+                Operator.IFF: first == others[0],
+                Operator.XOR: first != others[0],
+            }[operator]
+        case _:
+            literal = graph.add(formula, places, depth)
+            return values[abs(literal)] == (literal > 0)
+
+
+def test_words_match_as_they_do_for_python() -> None:
+    words = ["".join(letters) for length in range(5) for letters in product("01", repeat=length)]
+    for text in ("(01)*", "0(1|())", "()", "(0|1)*0(0|1)", "((0|1)(0|1))*", "0*1*0*", "(0|10)*"):
+        expression = read_canonical(text, "01")
+        assert [matches(expression, word) for word in words] == [bool(re.fullmatch(text, word)) for word in words]
+    for text in ("", "*", "(0", "0)", "0|", "|0", "2", "0+", "ε", "0 1"):
         with pytest.raises(ValueError, match=r"."):
-            second.read(text, "01")
+            read_canonical(text, "01")
 
 
 def test_a_replay_says_what_it_cannot_replay() -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from critics.formats.asp.examination import prepare, run
-from critics.formats.asp.telling import shown_answer_sets, told_in_full
+from critics.formats.asp.examination import prepare, run, shown_answer_sets, told_in_full
 from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reply, review, review_here

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.formats.fol.program import read_program
-from critics.logic.first_order.normal import flattened, key
 from critics.logic.first_order.parser import MAX_DEPTH, Parsed, parse
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.syntax import (
+from critics.logic.first_order.tokens import ANNOTATED, GENERATED, Notation
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
     Compound,
@@ -30,10 +30,11 @@ from critics.logic.first_order.syntax import (
     Quantifier,
     Term,
     Variable,
+    flattened,
+    key,
     open_names,
     signature,
 )
-from critics.logic.first_order.tokens import ANNOTATED, GENERATED, Notation
 
 READ = {
     "precedence": ("¬p ∧ q ∨ r ⊕ s → t ↔ u", "((((¬p ∧ q) ∨ r) ⊕ s) → t) ↔ u"),

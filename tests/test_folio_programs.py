@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from critics.formats.asp.critic import judge_asp
-from critics.formats.asp.submission import read_submission
+from critics.formats.asp.examination import read_submission
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified, Refuted, Unproved, Vacuous
 from rollout.published.folio import load_folio

@@ -2,7 +2,7 @@ import functools
 
 import pytest
 
-from critics.logic.formula import (
+from critics.replay.formula import (
     MAX_NAME_LENGTH,
     MAX_PREMISES,
     FormulaError,

@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 
 from critics.errors import InputError
-from critics.formats.equivalence.language import Language, read_expression, read_formula
-from critics.formats.equivalence.outcome import Equivalent
+from critics.formats.equivalence.language import Language, read_expression, read_formula, read_regex
 from critics.formats.equivalence.pair import decide, read_pair
-from critics.formats.equivalence.prenex import is_constant as is_seen_constant
-from critics.formats.equivalence.regex import read_regex
-from critics.formats.equivalence.table import truth_table
-from critics.logic.first_order.syntax import Atom, Compound, Not, Quantified, Variable, subformulas
+from critics.formats.equivalence.propositional import is_constant as is_seen_constant
+from critics.formats.equivalence.sampling import Equivalent, truth_table
 from critics.problem import Problem
+from critics.replay.first_order.syntax import Atom, Compound, Not, Quantified, Variable, subformulas
 from rollout.formulas import vocabulary
 from rollout.formulas.categories import automaton_sizes
 from rollout.formulas.derivation import draw, has_derivation, height, symbols, uses
@@ -377,7 +375,7 @@ def test_packaged_names_can_stand_in_formulas():
     ],
 )
 def test_order_does_not_count(one, other):
-    from critics.logic.first_order.normal import flattened
+    from critics.replay.first_order.syntax import flattened
 
     assert order_key(flattened(propositional(one))) == order_key(flattened(propositional(other)))
 

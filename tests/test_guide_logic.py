@@ -1,5 +1,5 @@
-from critics.logic.formula import parse_literal, parse_statement
 from critics.problem import Problem
+from critics.replay.formula import parse_literal, parse_statement
 from critics.text.blocks import split_blocks
 from rollout.guides.logic import LogicGuide
 

@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from critics.judge import judge_record
-from critics.logic.formula import parse_literal, parse_statement
-from critics.logic.kernel import Kernel
 from critics.problem import Formal, Problem, read_attempt, read_problem
 from critics.recheck import recheck
+from critics.replay.formula import parse_literal, parse_statement
+from critics.replay.kernel import Kernel
 from critics.text.reference import reference
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import compose

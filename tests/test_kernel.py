@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from critics.logic.formula import Literal, Rule, Statement, parse_literal, parse_statement
-from critics.logic.kernel import ArityError, Axiom, Inference, Kernel, WorkLimitExceeded
+from critics.replay.formula import Literal, Rule, Statement, parse_literal, parse_statement
+from critics.replay.kernel import ArityError, Axiom, Inference, Kernel, WorkLimitExceeded
 
 OBJECTS = ("a", "b", "c")
 VARIABLES = ("'x", "'y", "'z")

@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.formats.logic_program.certificate import table_rows
+from critics.formats.logic_program.critic import table_rows
 from critics.judge import judge, judge_record
-from critics.logic.programs.grounding import Grounder
-from critics.logic.programs.record import core_record
 from critics.logic.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.problem import Attempt, Problem
 from critics.recheck import recheck
 from critics.replay.certificate import digest
-from critics.replay.finite.smtlib import script
+from critics.replay.finite.grounding import Grounder, Tables, script
 from critics.replay.finite.terms import (
+    OUTSIDE,
     Application,
     Constant,
     Evaluation,
@@ -27,8 +26,8 @@ from critics.replay.finite.terms import (
     Operator,
     Quantified,
     Term,
-    Value,
     Variable,
+    core_record,
     read_core,
     read_tables,
 )
@@ -450,19 +449,18 @@ def test_the_solvers_and_the_evaluator_agree_on_every_model(body: Term) -> None:
                 "p": {(i,): t for i, t in enumerate(truths)},
             }
             assert not evaluated(formula, tables)
-    core = read_core(core_record(FUNCTIONS, [formula], []))
-    assert decide(script(core.functions, core.constraints), Budget()) == (
+    assert decide(script(grounder.unknowns(), [ground]), Budget()) == (
         isinstance(outcome, Satisfiable),
         Trust.SECONDED,
     )
 
 
-def evaluated(formula: Term, tables: dict[str, dict[tuple[int, ...], Value]]) -> bool:
+def evaluated(formula: Term, tables: Tables) -> bool:
     core = read_core(core_record(FUNCTIONS, [formula], []))
     return Evaluation(core.functions, read_tables(table_rows(tables), core.functions)).holds(core.constraints[0])
 
 
-OUT = (-1,) * 9
+OUT = OUTSIDE
 
 
 @settings(max_examples=150, deadline=None)

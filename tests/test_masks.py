@@ -2,8 +2,8 @@
 
 import pytest
 
-from critics.logic.formula import parse_statement
-from critics.logic.kernel import Kernel
+from critics.replay.formula import parse_statement
+from critics.replay.kernel import Kernel
 from rollout.decoding.automaton import Words
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import GuideViolation, Row

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from critics.judge import judge
-from critics.logic.formula import canonical_statement, parse_statement
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck_one
 from critics.replay.certificate import Rejected, digest
 from critics.replay.derivations import check
+from critics.replay.formula import canonical_statement, parse_statement
 from critics.verdict import Certified, Unproved
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate

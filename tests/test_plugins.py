@@ -17,11 +17,11 @@ from critics.errors import InputError
 from critics.formats.format import CriticPlugin, as_format, judge_by
 from critics.formats.guided.critic import judge_guided
 from critics.judge import JudgePool, judge_record
-from critics.logic.formula import parse_literal
 from critics.logic.horn import horn_certificate
-from critics.logic.kernel import Axiom
 from critics.problem import Attempt, Problem
 from critics.recheck.index import recheck
+from critics.replay.formula import parse_literal
+from critics.replay.kernel import Axiom
 from critics.verdict import Certified, Unproved, Verdict
 from rollout.problems.catalogue import family
 from training.cli import app

@@ -5,9 +5,9 @@ from functools import cache
 import pytest
 
 from critics.judge import judge_record
-from critics.logic.formula import parse_literal, parse_statement
 from critics.problem import Problem
 from critics.recheck import recheck
+from critics.replay.formula import parse_literal, parse_statement
 from critics.text.background import background
 from critics.text.reference import theory
 from critics.text.theories import scheduling

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from critics.logic.formula import Literal, Rule, Statement, parse_literal, parse_statement
 from critics.problem import Formal, Problem
+from critics.replay.formula import Literal, Rule, Statement, parse_literal, parse_statement
 from critics.text.translators.proofwriter import translate
 from rollout.problems.proofwriter import ADJECTIVES, ANIMALS, NAMES, VERBS, ProofWriter, Style, generate, item
 from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key

@@ -12,9 +12,9 @@ from critics.formats.csp.reader import read_csp
 from critics.formats.fol.program import read_program
 from critics.formats.logic_program.reader import read_logic_program
 from critics.formats.rules.critic import execute
-from critics.logic.first_order.syntax import open_names
 from critics.logic.programs.sections import Repairs
 from critics.problem import Problem
+from critics.replay.first_order.syntax import open_names
 from rollout.actor_critic.prompt import solved_examples as solved_replies
 from rollout.decoding.languages import TextGuide
 from rollout.decoding.rows import GuideViolation, Row

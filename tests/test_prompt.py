@@ -11,8 +11,8 @@ import torch
 import yaml
 
 from critics.judge import judge
-from critics.logic.formula import parse_literal
 from critics.problem import Attempt, Problem, read_problem
+from critics.replay.formula import parse_literal
 from critics.text.answer_reader import read_answer
 from critics.text.blocks import final_answer
 from rollout.decoding.masks import MaskEngine

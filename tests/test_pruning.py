@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from critics.judge import judge_record
-from critics.logic.formula import parse_statement
-from critics.logic.kernel import Kernel
 from critics.problem import Formal, Problem
 from critics.recheck import recheck
+from critics.replay.formula import parse_statement
+from critics.replay.kernel import Kernel
 from rollout.problems.prontoqa import PrOntoQA, item
 from rollout.prompts.demonstration import compose, decide
 from rollout.records.traces import read_trace

@@ -9,9 +9,9 @@ import pytest
 
 from critics.errors import InputError
 from critics.judge import judge_record
-from critics.logic.formula import Application, FormulaError, parse_literal
-from critics.logic.sorts import SortError
 from critics.recheck import recheck
+from critics.replay.formula import Application, FormulaError, parse_literal
+from critics.replay.sorts import SortError
 from critics.text.background import background
 from rollout.prompts.demonstration import demonstrate
 from rollout.published.deontiqa import BARRING, DEFECTS, REPAIRS, load_deontiqa, survey_deontiqa

@@ -12,8 +12,8 @@ import pytest
 
 from critics.formats.format import find_format
 from critics.judge import judge_record
-from critics.logic.programs.grounding import Grounder
 from critics.logic.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
+from critics.replay.finite.grounding import Grounder
 from critics.replay.finite.terms import Operator, Term
 from critics.text.faithfulness.puzzles.claims import at, both, denied, either, functions, related
 from critics.text.faithfulness.puzzles.comparison import difference

@@ -18,20 +18,19 @@ from typing import Any
 import pytest
 
 from critics.formats.csp.reader import read_csp
-from critics.formats.equivalence.graph import Graph
 from critics.formats.logic_program.reader import read_logic_program
 from critics.judge import judge_record
-from critics.logic.first_order.model import Model, satisfies
 from critics.logic.first_order.parser import parse
-from critics.logic.first_order.syntax import Not
 from critics.logic.first_order.theory import read_theory
-from critics.logic.formula import canonical_statement, parse_literal, parse_statement
-from critics.logic.programs.core import OUTSIDE, apply_operator
 from critics.logic.programs.sections import Repairs
 from critics.problem import Formal
 from critics.recheck import recheck
 from critics.replay.certificate import digest
-from critics.replay.finite.terms import Application, Constant, Operator, Quantified, Term, Variable
+from critics.replay.equivalences.graph import Graph
+from critics.replay.finite.terms import OUTSIDE, Application, Constant, Operator, Quantified, Term, Variable, operated
+from critics.replay.first_order.models import Model, satisfies
+from critics.replay.first_order.syntax import Not
+from critics.replay.formula import canonical_statement, parse_literal, parse_statement
 
 Json = Any
 Path = tuple[str | int, ...]
@@ -259,8 +258,8 @@ def is_refuted(clauses: list[list[int]], proof: list[list[int]]) -> bool:
     return True
 
 
-def tables(rows: Json) -> dict[str, dict[tuple[int, ...], Any]]:
-    return {name: {OUTSIDE if row[0] == "*" else tuple(row[:-1]): row[-1] for row in rows[name]} for name in rows}
+def tables(rows: Json) -> dict[str, dict[Any, Any]]:
+    return {name: {OUTSIDE if row[0] == OUTSIDE else tuple(row[:-1]): row[-1] for row in rows[name]} for name in rows}
 
 
 def model_of(record: Json) -> Model:
@@ -290,7 +289,7 @@ def holds(functions: Json, model: Json, term: Term, env: Json = MappingProxyType
         case Operator("if", (condition, one, other)):
             return holds(functions, model, one if holds(functions, model, condition, env) else other, env)
         case Operator(name, parts):
-            return apply_operator(name, [holds(functions, model, part, env) for part in parts])
+            return operated(name, [holds(functions, model, part, env) for part in parts])
         case Quantified(kind, variables, body):
             names, choices = [name for name, _ in variables], product(*(values for _, values in variables))
             found = [holds(functions, model, body, {**env, **dict(zip(names, c, strict=True))}) for c in choices]

@@ -74,8 +74,8 @@ def turned(record: dict[str, Any]) -> dict[str, Any]:
 def test_no_answer_of_logicaldeduction_is_counted_where_there_is_none(shared: Path) -> None:
     """Counted again by brute force, apart from the critic: an answer is an option that alone holds in all solutions."""
     from critics.formats.csp.reader import read_csp
-    from critics.formats.csp.search import compiled, solutions
     from critics.logic.programs.sections import Repairs
+    from critics.replay.finite.search import compiled, solutions
 
     records, verdicts, rows = judged(shared, "logicaldeduction")
     for record, verdict in zip(records, verdicts, strict=True):

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from critics.formats.fol.program import read_program
 from critics.judge import judge_record
-from critics.logic.first_order.syntax import FormulaError
 from critics.problem import Problem, read_problem
+from critics.replay.first_order.syntax import FormulaError
 from rollout.actor_critic.feedback import review_here
 from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy
 from rollout.problems.catalogue import family

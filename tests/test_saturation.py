@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 import critics
+import critics.checker
 import critics.text.background
 from critics.judge import judge
-from critics.logic.formula import canonical_statement, parse_literal, parse_statement
 from critics.logic.horn import horn_certificate
-from critics.logic.kernel import Axiom, Entry, Inference
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
 from critics.replay.certificate import Rejected, digest
 from critics.replay.derivations import check
+from critics.replay.formula import canonical_statement, parse_literal, parse_statement
+from critics.replay.kernel import Axiom, Entry, Inference
 from critics.text.background import Background
 from critics.text.reference import Reference
 from critics.verdict import verdict_record
@@ -375,7 +376,7 @@ FORGERIES: dict[str, tuple[dict[str, Any], str | None]] = {
         saturated_by_hand("(p a)", "(p 'x) -> (p (f 'x))", "(p (f a))", goal="(q a)"),
         "not_closed",
     ),
-    "a rule about everything": (saturated_by_hand("(p a)", "(p a) -> (q 'x)", goal="(q b)"), "not_closed"),
+    "a rule about everything": (saturated_by_hand("(p a)", "(p a) -> (q 'x)", goal="(q b)"), "unbound_head_var"),
     "too many matches": (
         saturated_by_hand(*(f"(p o{i})" for i in range(500)), "(p 'x) -> (p 'y) -> (p 'x)", goal="(q a)"),
         "too_large",
@@ -507,7 +508,7 @@ def test_a_wrong_unknown_is_refuted_whatever_it_is_wrong_about():
 def test_terms_that_grow_leave_unknown_open():
     deepest = "a"
     steps = []
-    for _ in range(critics.logic.formula.MAX_TERM_DEPTH):
+    for _ in range(critics.replay.formula.MAX_TERM_DEPTH):
         deepest = f"(f {deepest})"
         steps.append(f"(p {deepest})")
     formal = Formal(GROWING, "(q a)")

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from critics.formats.format import find_format
 from critics.judge import judge_record
-from critics.logic.formula import parse_literal
 from critics.logic.horn import horn_certificate
-from critics.logic.kernel import Axiom
 from critics.problem import Attempt, Problem
+from critics.replay.formula import parse_literal
+from critics.replay.kernel import Axiom
 from critics.verdict import Certified, Verdict
 from tools.selfplay.mutation import GRAMMAR, mutated
 from tools.selfplay.search import Search, advance, begin, try_record

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critics.logic.formula import parse_literal, parse_statement
-from critics.logic.kernel import Kernel
-from critics.logic.sorts import ANY, SortedSignature, SortError, joined
+from critics.replay.formula import parse_literal, parse_statement
+from critics.replay.kernel import Kernel
+from critics.replay.sorts import ANY, SortedSignature, SortError, joined
 
 ZOO = SortedSignature(
     sorts={"animal": ANY, "cat": "animal", "dog": "animal", "place": ANY, "plan": ANY, "colour": ANY},

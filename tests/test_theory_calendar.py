@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from critics.logic.formula import Literal, Rule, parse_literal, parse_statement
-from critics.logic.kernel import Kernel
-from critics.logic.sorts import SortError
+from critics.replay.formula import Literal, Rule, parse_literal, parse_statement
+from critics.replay.kernel import Kernel
+from critics.replay.sorts import SortError
 from critics.text.background import background
 from critics.text.reference import saturated
 from critics.text.theories import scheduling, triage

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critics.logic.formula import Application, Literal, Rule
+from critics.replay.formula import Application, Literal, Rule
 from critics.text.theories import scheduling
 from critics.text.theories.deontic import AXIOMS, MODALITIES
 from critics.text.theories.scheduling import SIGNATURE

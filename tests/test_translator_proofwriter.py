@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critics.logic.formula import MAX_PREMISES, canonical_statement, parse_literal, parse_statement
 from critics.problem import Formal
+from critics.replay.formula import MAX_PREMISES, canonical_statement, parse_literal, parse_statement
 from critics.text.reference import saturated
 from critics.text.translators.proofwriter import third_person, translate
 from critics.text.translators.translation import TranslationError

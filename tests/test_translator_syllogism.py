@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from critics.logic.formula import parse_statement
 from critics.problem import Formal
+from critics.replay.formula import parse_statement
 from critics.text.reference import saturated, theory
 from critics.text.translators.syllogism import CALCULUS, EXISTENCE, ask, peopled, translate
 from critics.text.translators.translation import TranslationError

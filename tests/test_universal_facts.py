@@ -10,13 +10,13 @@ import pytest
 import critics.text.background
 from critics.formats.guided.critic import MAX_CHARACTERS
 from critics.judge import judge
-from critics.logic.formula import MAX_TERM_DEPTH, parse_literal, parse_statement
-from critics.logic.kernel import Inference, Kernel
-from critics.logic.sorts import SortedSignature
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
 from critics.replay.certificate import Rejected, digest
 from critics.replay.derivations import check
+from critics.replay.formula import MAX_TERM_DEPTH, parse_literal, parse_statement
+from critics.replay.kernel import Inference, Kernel
+from critics.replay.sorts import SortedSignature
 from critics.text.background import Background
 from critics.verdict import verdict_record
 

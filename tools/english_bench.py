@@ -23,9 +23,9 @@ import z3
 
 from critics.formats.english.critic import read_english
 from critics.formats.english.saturation import saturation, unsaid
-from critics.logic.clause import Implication, ground_terms, read_clause
-from critics.logic.formula import Literal
 from critics.problem import Attempt, Problem, read_problem
+from critics.replay.clauses import Implication, ground_terms, read_clause
+from critics.replay.formula import Literal
 from critics.text.english.language import language_of
 from critics.verdict import Certified
 from rollout.problems.deontiqa import DeontiQA

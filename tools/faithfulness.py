@@ -22,8 +22,8 @@ from critics.formats.format import find_format
 from critics.judge import judge_on_trust, judge_record
 from critics.logic.first_order.parser import parse
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.syntax import FormulaError, negated
 from critics.problem import Attempt, read_attempt
+from critics.replay.first_order.syntax import FormulaError, negated
 from critics.text.faithfulness.beside import concluded
 from critics.text.faithfulness.finding import Finding
 from critics.text.faithfulness.formalisation import Formalisation

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from critics.formats.equivalence.first_order import decide_first_order
-from critics.formats.equivalence.outcome import Equivalent
+from critics.formats.equivalence.sampling import Equivalent
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.syntax import (
+from critics.replay.first_order.syntax import (
     Atom,
     Compound,
     Constant,

@@ -6,8 +6,11 @@ A second formalisation is a second opinion. Where two differ, nobody knows which
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from critics.logic.first_order.syntax import Formula, FormulaError, conjunction, open_names, signature
-from critics.logic.first_order.theory import folded, unstated
+from critics.formats.equivalence.first_order import decide_first_order
+from critics.formats.equivalence.sampling import Different, Equivalent, UndecidedPair
+from critics.replay.first_order.entailments import unstated
+from critics.replay.first_order.reader import folded
+from critics.replay.first_order.syntax import Formula, FormulaError, conjunction, open_names, signature
 from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed, first_of
 from critics.text.faithfulness.formalisation import Formalisation
 
@@ -71,8 +74,6 @@ def _same_premises(left: Sequence[Formula], right: Sequence[Formula]) -> Finding
 
 
 def _equal(left: Formula, right: Formula) -> Finding:
-    from critics.formats.equivalence.first_order import decide_first_order
-    from critics.formats.equivalence.outcome import Different, Equivalent, UndecidedPair
 
     try:
         if signature([left]).symbols() != signature([right]).symbols() or open_names([left, right]):

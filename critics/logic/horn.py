@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from critics.logic.formula import Literal
-from critics.logic.kernel import Axiom, Entry
 from critics.problem import Problem
 from critics.replay.derivations import HORN_ENGINE
+from critics.replay.formula import Literal
+from critics.replay.kernel import Axiom, Entry
 from critics.text.reference import Reference, source_name
 from critics.verdict.certificate import Certificate, certify
 

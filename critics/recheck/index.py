@@ -31,12 +31,11 @@ from critics.replay.english import check_english
 from critics.replay.equivalences.checker import check_equivalence
 from critics.replay.finite.models import check_options
 from critics.replay.finite.solutions import check_solutions
-from critics.replay.first_order.chains import check_chain
-from critics.replay.first_order.entailments import check_entailment
+from critics.replay.first_order.entailments import check_chain, check_entailment
+from critics.replay.formula import parse_literal, parse_statement
 from critics.replay.grades import GRADES, Grade
 from critics.replay.scripts import check_script
 from critics.replay.solvers import Trust
-from critics.replay.statements import read_atom, read_rule
 
 
 def _check_derivation(certificate: SealedCertificate) -> Trust:
@@ -45,7 +44,8 @@ def _check_derivation(certificate: SealedCertificate) -> Trust:
     formal, evidence = certificate.problem.formal, certificate.evidence
     with UNTRUSTED:
         steps = [step["statement"] for step in evidence["steps"] if step["by"] == "axiom"]
-        if is_contradictory(map(read_rule, steps if formal is None else formal.axioms), read_atom(evidence["goal"])):
+        statements = map(parse_statement, steps if formal is None else formal.axioms)
+        if is_contradictory(statements, parse_literal(evidence["goal"])):
             raise Rejected("inconsistent_context")
     return Trust.CHECKED
 

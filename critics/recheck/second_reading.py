@@ -25,14 +25,14 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from critics.logic.programs.core import TooLarge
 from critics.problem import Attempt
 from critics.recheck.records import Origin
 from critics.recheck.text_reading import EQUIVALENCE_KINDS, problem_of
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, Unchecked
 from critics.replay.consequences import is_contradictory
+from critics.replay.finite.terms import TooLarge
+from critics.replay.formula import canonical_statement, parse_literal, parse_statement
 from critics.replay.solvers import installed
-from critics.replay.statements import Atom, canonical, read_atom, read_canonical, read_rule
 
 
 def check_reading(origin: Origin, certificate: SealedCertificate) -> None:
@@ -54,9 +54,9 @@ def check_reading(origin: Origin, certificate: SealedCertificate) -> None:
 def _answer_sets(origin: Origin, certificate: SealedCertificate) -> None:
     """Premises must state what the answer and the tests rest on, as far as words show that."""
     from critics.formats.asp import premises
-    from critics.formats.asp.query import read_query
-    from critics.formats.asp.submission import read_submission
-    from critics.formats.asp.tokens import AspError
+    from critics.formats.asp.examination import read_submission
+    from critics.replay.answer_sets.language import AspError
+    from critics.replay.answer_sets.query import read_query
 
     evidence, problem = certificate.evidence, certificate.problem
     if origin.has_problem and origin.meta.get("num_premises") != evidence["num_premises"]:
@@ -88,20 +88,24 @@ def _answer_sets(origin: Origin, certificate: SealedCertificate) -> None:
 _BLOCK = re.compile(r"\[\[(axiom|infer|goal):([^\[\]]*)\]\]")
 
 
+def _canonical(text: str) -> str:
+    return canonical_statement(parse_statement(text))
+
+
 def _blocks(origin: Origin, certificate: SealedCertificate) -> None:
     """A guided attempt must infer what its certificate infers, aim at its goal, and assume only what is given."""
     if origin.attempt is None:
         return
-    written: dict[str, set[tuple[Atom, ...]]] = {"axiom": set(), "infer": set(), "goal": set()}
+    written: dict[str, set[str]] = {"axiom": set(), "infer": set(), "goal": set()}
     for action, statement in _BLOCK.findall(origin.attempt):
         if statement.strip() != "nothing":
-            written[action].add(read_canonical(statement))
+            written[action].add(_canonical(statement))
     evidence, formal = certificate.evidence, certificate.problem.formal
-    inferred = {read_canonical(step["statement"]) for step in evidence["steps"] if step["by"] == "rule"}
-    if not inferred <= written["infer"] or read_canonical(evidence["goal"]) not in written["goal"]:
+    inferred = {_canonical(step["statement"]) for step in evidence["steps"] if step["by"] == "rule"}
+    if not inferred <= written["infer"] or _canonical(evidence["goal"]) not in written["goal"]:
         # Attack: lend an attempt the certificate of another one at the same problem.
         raise Rejected("other_attempt")
-    if formal is not None and not written["axiom"] <= {read_canonical(axiom) for axiom in formal.axioms}:
+    if formal is not None and not written["axiom"] <= {_canonical(axiom) for axiom in formal.axioms}:
         # An axiom that the proof does not use is the attempt's word all the same.
         raise Rejected("axiom_not_in_context")
 
@@ -110,7 +114,6 @@ def _rules(_: Origin, certificate: SealedCertificate) -> None:
     """The derivation's axioms and goal must be the program's, and all of the program the reference's."""
     from critics.formats.rules.names import RuleNames, elaborate
     from critics.formats.rules.reader import read_rules
-    from critics.logic.formula import parse_statement
     from critics.logic.programs.sections import Repairs
 
     evidence, formal, repairs = certificate.evidence, certificate.problem.formal, Repairs()
@@ -121,23 +124,20 @@ def _rules(_: Origin, certificate: SealedCertificate) -> None:
     _check_repairs(repairs.words(), certificate)
     if formal is None and program.query_is_open:
         raise Rejected("open_query")
-    if read_atom(str(goal)) != read_atom(evidence["goal"]):
+    if goal != parse_literal(evidence["goal"]):
         raise Rejected("goal_mismatch")
-    statements = [read_rule(str(statement)) for statement in read]
-    said = set(map(canonical, statements))
-    axioms = [read_rule(step["statement"]) for step in evidence["steps"] if step["by"] == "axiom"]
-    if not set(map(canonical, axioms)) <= said:
+    said = set(map(canonical_statement, read))
+    if not {_canonical(step["statement"]) for step in evidence["steps"] if step["by"] == "axiom"} <= said:
         raise Rejected("axiom_not_in_program")
-    if formal is not None and not said <= {read_canonical(axiom) for axiom in formal.axioms}:
+    if formal is not None and not said <= {_canonical(axiom) for axiom in formal.axioms}:
         raise Rejected("axiom_not_in_context")
-    if is_contradictory(statements, read_atom(evidence["goal"])):
+    if is_contradictory(read, goal):
         raise Rejected("inconsistent_context")
 
 
 def _solutions(_: Origin, certificate: SealedCertificate) -> None:
     """The core must be the program's; where the puzzle's text can be read, the program must say the same."""
-    from critics.formats.csp.certificate import core_of
-    from critics.formats.csp.critic import other_question
+    from critics.formats.csp.critic import core_of, other_question
     from critics.formats.csp.reader import read_csp
     from critics.formats.csp.text import difference_from_text
     from critics.logic.programs.sections import Repairs
@@ -158,11 +158,11 @@ def _solutions(_: Origin, certificate: SealedCertificate) -> None:
 
 def _models(_: Origin, certificate: SealedCertificate) -> None:
     """The core must be the program's, and the program must ask what the question asks."""
-    from critics.formats.logic_program.certificate import core_of
+    from critics.formats.logic_program.critic import core_of
+    from critics.formats.logic_program.fidelity import bar_of
     from critics.formats.logic_program.reader import read_logic_program
-    from critics.logic.programs.fidelity import bar_of
-    from critics.logic.programs.grounding import Grounder
     from critics.logic.programs.sections import Repairs
+    from critics.replay.finite.grounding import Grounder
 
     evidence, problem, repairs = certificate.evidence, certificate.problem, Repairs()
     program = read_logic_program(evidence["program"], repairs)
@@ -192,9 +192,9 @@ def canonical_formulas(texts: list[str]) -> list[str]:
 
 def _formulas(origin: Origin, certificate: SealedCertificate) -> None:
     """The attempt's formulas must be the certificate's."""
-    from critics.formats.fol.program import read_program
+    from critics.formats.fol.program import in_terms_of_theory, read_program
     from critics.logic.first_order.printing import canonical as printed
-    from critics.logic.first_order.theory import in_terms_of_theory, read_theory
+    from critics.logic.first_order.theory import read_theory
 
     formal, evidence = problem_of(certificate, None).formal, certificate.evidence
     if origin.attempt is None:
@@ -211,9 +211,8 @@ def _formulas(origin: Origin, certificate: SealedCertificate) -> None:
 def _expressions(origin: Origin, certificate: SealedCertificate) -> None:
     """Both sides must be in canonical text, the attempt's, and the left one the formula that the problem names."""
     from critics.formats.equivalence.critic import is_of_language, read_attempt_pair
-    from critics.formats.equivalence.language import Language, is_alphabet
+    from critics.formats.equivalence.language import ALPHABET, Language, is_alphabet
     from critics.formats.equivalence.pair import FormulaPair, Pair, is_left, read_pair, texts
-    from critics.formats.equivalence.regex import ALPHABET
 
     evidence, formal = certificate.evidence, certificate.problem.formal
     alphabet = origin.meta.get("alphabet", ALPHABET)

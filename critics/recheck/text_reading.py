@@ -10,12 +10,11 @@ from critics.problem import Attempt, Formal, Problem
 from critics.recheck.records import Origin
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import FIRST_ORDER_REFERENCES, REFERENCES, UNTRUSTED, Rejected, SealedCertificate
-from critics.replay.clauses import opposite
-from critics.replay.consequences import follows
+from critics.replay.consequences import answer
+from critics.replay.formula import Literal, canonical_statement, parse_literal, parse_statement
 from critics.replay.grades import Grade
 from critics.replay.saturations import can_hold
 from critics.replay.semantics import semantics_of
-from critics.replay.statements import Atom, read_atom, read_canonical, read_rule
 
 _LANGUAGES = frozenset(REFERENCES) - {"given"}
 """The data sets whose English a translator reads."""
@@ -142,13 +141,13 @@ def _decided(forward: bool, context: str, question: str) -> str | None:
 
 def _answer(axioms: Iterable[str], goal: str, forward: bool) -> str | None:
     """Return what axioms answer, forwards alone or classically; None where they contradict each other."""
-    rules, asked = list(map(read_rule, axioms)), read_atom(goal)
-    said = follows(rules, asked)
+    rules, asked = list(map(parse_statement, axioms)), parse_literal(goal)
+    said = answer(rules, asked)
     if said != "unknown" or forward:
         return said
     if not can_hold(rules, asked):
         return "false"
-    return "unknown" if can_hold(rules, opposite(asked)) else "true"
+    return "unknown" if can_hold(rules, asked.negated()) else "true"
 
 
 _SATURATIONS = ("horn-saturation", "rules-saturation")
@@ -169,9 +168,9 @@ def _check_semantics(certificate: SealedCertificate, dataset: str | None) -> Non
         raise Rejected("semantics")
 
 
-def _meaning(axioms: tuple[str, ...], goal: str) -> tuple[Atom, frozenset[tuple[Atom, ...]]]:
+def _meaning(axioms: tuple[str, ...], goal: str) -> tuple[Literal, frozenset[str]]:
     try:
-        return read_atom(goal), frozenset(read_canonical(axiom) for axiom in axioms)
+        return parse_literal(goal), frozenset(canonical_statement(parse_statement(axiom)) for axiom in axioms)
     except (ValueError, IndexError) as error:
         raise Rejected("ill_formed") from error
 

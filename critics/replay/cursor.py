@@ -1,6 +1,14 @@
-"""Cursor over tokens, the base of readers that descend from the weakest operator to the strongest."""
+"""Cursor over tokens, the base of readers that descend from the weakest operator to the strongest, and their error."""
 
 from collections.abc import Sequence
+
+
+class ReasonedError(ValueError):
+    """A text is not of its language: `reason` is one machine-readable word, the message says where and why."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class TokenCursor:

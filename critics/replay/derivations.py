@@ -1,7 +1,7 @@
 """Replay of Horn derivations: every step is applied again; nothing is searched, and no digest is trusted alone.
 
-The standard library only, and no code of the kernel that made the evidence: it has a reader of statements and a
-matching of its own, so that one bug cannot vouch for another. Of a certificate of either kind it asks that
+It reads statements and matches them as the kernel does that made the evidence (`formula`, `matching`), and nothing of
+how that kernel chose its steps. Of a certificate of either kind it asks that
 
 * its digest is the SHA-256 of the rest as canonical JSON, and it has the form of its kind;
 * every entry is an axiom, or a rule applied to earlier entries, re-matched here;
@@ -22,21 +22,19 @@ from typing import Any, NamedTuple
 
 from critics.replay.answers import check_claim
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, is_list, sealed_certificate
+from critics.replay.formula import (
+    FormulaError,
+    Literal,
+    Rule,
+    Statement,
+    Term,
+    canonical_statement,
+    parse_literal,
+    parse_statement,
+)
+from critics.replay.matching import fits, is_instance
 from critics.replay.saturations import is_open, undecided
 from critics.replay.semantics import is_classical
-from critics.replay.statements import (
-    Atom,
-    Term,
-    canonical,
-    filled,
-    has_variables,
-    is_fact,
-    is_instance,
-    matches,
-    read_atom,
-    read_canonical,
-    read_rule,
-)
 
 HORN_ENGINE = "certistar-horn/1"
 KINDS = ("horn-proof", "horn-saturation", "rules-proof", "rules-saturation")
@@ -48,7 +46,7 @@ class Step(NamedTuple):
     """One entry of a derivation; `rule` is None for an axiom."""
 
     text: str
-    atoms: list[Atom]
+    statement: Statement
     rule: int | None
     premises: list[int]
 
@@ -65,100 +63,104 @@ def _check(certificate: SealedCertificate) -> None:
     if not is_list(evidence["steps"]):
         raise Rejected("ill_formed")
     text: str = evidence["goal"]
-    goal = read_atom(text)
-    steps, facts = _replay(evidence["steps"])
+    goal = parse_literal(text)
+    steps = _replayed(evidence["steps"])
     axioms = [step for step in steps if step.rule is None]
+    assumed = [step.statement for step in axioms]
     if certificate.kind.endswith("-proof"):
-        value = _proved(steps, facts, goal)
+        value = _proved(steps, goal)
     elif formal is None:
         raise Rejected("reference_is_missing")
     else:
-        value = undecided(formal.axioms, [step.atoms for step in axioms], [step.atoms for step in steps], goal)
-        if is_classical(certificate.reference) and not is_open([step.atoms for step in axioms], goal):
+        value = undecided(formal.axioms, assumed, [step.statement for step in steps], goal)
+        if is_classical(certificate.reference) and not is_open(assumed, goal):
             raise Rejected("decided_classically")
     check_claim(certificate, value)
     if formal is not None:
-        if formal.goal != text and read_atom(formal.goal) != goal:
+        if formal.goal != text and parse_literal(formal.goal) != goal:
             raise Rejected("goal_mismatch")
         _check_reference(formal.axioms, axioms)
-    elif any(is_instance(steps[-1].atoms[0], axiom.atoms) for axiom in axioms):
+    elif any(is_instance(_fact(steps[-1]), statement) for statement in assumed):
         # An axiom is the last step, or says it of everything, however else it is derived.
         raise Rejected("goal_assumed")
 
 
-def _replay(shown: list[Any]) -> tuple[list[Step], dict[int, Atom]]:
-    """Re-apply every step; return the steps, and those that are facts by index. No fact is contradicted."""
+def _replayed(shown: list[Any]) -> list[Step]:
+    """Re-apply every step, and return all; no fact among them is contradicted."""
     steps: list[Step] = []
-    facts: dict[int, Atom] = {}
     for index, record in enumerate(shown):
         step = _step(record, index)
-        if is_fact(step.atoms):
-            facts[index] = step.atoms[0]
         if step.rule is not None:
-            if step.rule in facts or not facts.keys() >= {index, *step.premises}:
+            rule = steps[step.rule].statement
+            if not isinstance(rule, Rule):
                 raise Rejected("invalid_step")
-            _apply(steps[step.rule].atoms, [facts[i] for i in step.premises], step.atoms[0])
+            _apply(rule, [_fact(steps[i]) for i in step.premises], _fact(step))
         steps.append(step)
-    _check_consistency([step.atoms for step in steps], set(facts.values()))
-    return steps, facts
+    _check_consistency([step.statement for step in steps])
+    return steps
+
+
+def _fact(step: Step) -> Literal:
+    if not isinstance(step.statement, Literal):
+        raise Rejected("invalid_step")
+    return step.statement
 
 
 def _step(record: Any, index: int) -> Step:
-    text, atoms = record["statement"], read_rule(record["statement"])
+    text = record["statement"]
+    try:
+        statement = parse_statement(text)
+    except FormulaError as error:
+        raise Rejected("unbound_head_var" if error.reason == "unbound_head_var" else "ill_formed") from error
     if record["by"] == "axiom" and record.keys() == _AXIOM_KEYS:
-        return Step(text, atoms, None, [])
+        return Step(text, statement, None, [])
     if record["by"] != "rule" or record.keys() != _RULE_KEYS or record["premises"].__class__ is not list:
         raise Rejected("ill_formed")
     rule, premises = record["rule"], record["premises"]
     for number in (rule, *premises):
         if type(number) is not int or not 0 <= number < index:
             raise Rejected("forward_reference")
-    return Step(text, atoms, rule, premises)
+    return Step(text, statement, rule, premises)
 
 
-def _check_consistency(rules: list[list[Atom]], facts: set[Atom]) -> None:
-    asserted = {terms for sign, terms in facts if sign}
-    if any(terms in asserted for sign, terms in facts if not sign):
-        raise Rejected("inconsistent")
-    for universal in (rule for rule in rules if len(rule) == 1 and rule[0] not in facts):
-        if any(is_instance((not sign, terms), universal) for sign, terms in facts):
+def _check_consistency(statements: list[Statement]) -> None:
+    facts = {statement for statement in statements if isinstance(statement, Literal)}
+    universal = [statement for statement in statements if isinstance(statement, Rule) and not statement.premises]
+    for fact in facts:
+        denied = fact.negated()
+        if denied in facts or any(is_instance(denied, statement) for statement in universal):
             raise Rejected("inconsistent")
 
 
-def _apply(rule: list[Atom], premises: list[Atom], result: Atom) -> None:
+def _apply(rule: Rule, premises: list[Literal], result: Literal) -> None:
     """Raise unless `rule`, its premises matched in order by the facts `premises`, gives the fact `result`."""
-    if len(rule) - 1 != len(premises):
+    if len(rule.premises) != len(premises):
         raise Rejected("invalid_step")
-    binding: dict[str, Term] = {}
-    for pattern, given in zip(rule[:-1], premises, strict=True):
-        if not matches(pattern, given, binding):
-            raise Rejected("invalid_step")
-    if len(rule) == 1 and not matches(rule[0], result, binding):
+    binding: dict[str, Term] | None = {}
+    for pattern, given in zip(rule.premises, premises, strict=True):
+        binding = None if binding is None else fits(pattern, given, binding)
+    if binding is not None and not premises:
         # The variables of a universal fact stand for whatever the result has in their places.
+        binding = fits(rule.conclusion, result, binding)
+    if binding is None or rule.conclusion.substitute(binding) != result:
         raise Rejected("invalid_step")
-    conclusion = filled(rule[-1], binding)
-    if conclusion != result:
-        raise Rejected("unbound_head_var" if has_variables(conclusion[1]) else "invalid_step")
 
 
-def _proved(steps: list[Step], facts: dict[int, Atom], goal: Atom) -> str:
+def _proved(steps: list[Step], goal: Literal) -> str:
     """Return whether the last step is the goal (true) or its negation (false); every earlier one must serve it."""
-    last = facts.get(len(steps) - 1)
-    if last is None:
+    if not steps or not isinstance(last := steps[-1].statement, Literal):
         raise Rejected("ill_formed")
     cited = {i for step in steps if step.rule is not None for i in (step.rule, *step.premises)}
     if cited != set(range(len(steps) - 1)):
         raise Rejected("unused_step")
-    if last == goal:
-        return "true"
-    if last == (not goal[0], goal[1]):
-        return "false"
-    raise Rejected("goal_not_reached")
+    if last not in (goal, goal.negated()):
+        raise Rejected("goal_not_reached")
+    return "true" if last == goal else "false"
 
 
 def _check_reference(stated: list[str], axioms: list[Step]) -> None:
-    reworded = [step.atoms for step in axioms if step.text not in stated]
+    reworded = [step.statement for step in axioms if step.text not in stated]
     if reworded:
-        reference = {read_canonical(text) for text in stated}
-        if not all(canonical(rule) in reference for rule in reworded):
+        reference = {canonical_statement(parse_statement(text)) for text in stated}
+        if not all(canonical_statement(statement) in reference for statement in reworded):
             raise Rejected("axiom_not_in_context")

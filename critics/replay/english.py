@@ -1,4 +1,4 @@
-"""Re-checks chains of thought: replays how each sentence follows, with the standard library and no code of the critic.
+"""Re-checks chains of thought: replays how each sentence follows, with the standard library alone.
 
 Of a certificate `english-proof` it asks that every entry is an axiom of the reference, an assumption, or follows from
 the entries that it names; that the goal or its denial is established under no assumption, or for `unknown` that the
@@ -18,18 +18,22 @@ from critics.replay.answers import check_claim
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, is_list, sealed_certificate
 from critics.replay.clauses import (
     MAX_INSTANCES,
-    Alternatives,
-    TooMany,
-    has_model,
-    instance,
-    opposite,
-    read_alternatives,
+    Implication,
+    OutOfWork,
+    clause_of,
+    denied,
+    fact,
+    follows,
+    is_consistent,
+    read_clause,
+    statement_of,
 )
 from critics.replay.consequences import is_contradictory
+from critics.replay.formula import Literal, Statement, Term, parse_statement
+from critics.replay.matching import fits
 from critics.replay.saturations import undecided
 from critics.replay.semantics import semantics_of
 from critics.replay.solvers import Trust
-from critics.replay.statements import Atom, Term, filled, has_variables, matches, read_rule
 
 KIND = "english-proof"
 MAX_RULES = {"rule": 1, "chain": 2, "cases": 9}
@@ -40,7 +44,7 @@ _SPAN_KEYS = frozenset({"start", "end", "kind", "by"})
 
 @dataclass(slots=True)
 class _Established:
-    clauses: list[Alternatives] = field(default_factory=list[Alternatives])
+    clauses: list[Implication] = field(default_factory=list[Implication])
     hows: list[str] = field(default_factory=list[str])
     under: list[frozenset[int]] = field(default_factory=list[frozenset[int]])
 
@@ -58,32 +62,32 @@ def _check(certificate: SealedCertificate) -> None:
     semantics = semantics_of(certificate.reference)
     if formal is None or evidence["semantics"] != semantics.kind:
         raise Rejected("semantics")
-    axioms = [read_alternatives(axiom) for axiom in formal.axioms]
+    axioms = [read_clause(axiom) for axiom in formal.axioms]
     if " and ".join(evidence["goal"]) != formal.goal:
         raise Rejected("goal_mismatch")
-    goal = [read_alternatives(text) for text in evidence["goal"]]
+    goal = [read_clause(text) for text in evidence["goal"]]
     forward = semantics.forward
-    replay = _replayed(evidence["entries"], {axiom.meaning() for axiom in axioms}, forward)
+    replay = _replayed(evidence["entries"], {axiom.canonical() for axiom in axioms}, forward)
     _check_consistency(axioms, goal, forward)
     value = _value(formal.axioms, evidence["closure"], replay, goal, forward)
     check_claim(certificate, value)
     _check_spans(evidence["spans"], evidence["completion"], replay.hows)
 
 
-def _replayed(entries: Any, axioms: set[frozenset[tuple[Atom, ...]]], forward: bool) -> _Established:
+def _replayed(entries: Any, axioms: set[str], forward: bool) -> _Established:
     replay = _Established()
     if not is_list(entries):
         raise Rejected("ill_formed")
     for at, entry in enumerate(entries):
         how: str = entry["how"]
         premises: list[int] = entry["premises"]
-        clause = read_alternatives(entry["says"])
+        clause = read_clause(entry["says"])
         if entry.keys() != _ENTRY_KEYS or not all(type(p) is int and 0 <= p < at for p in premises):
             raise Rejected("forward_reference")
         under = frozenset[int]().union(*(replay.under[p] for p in premises))
         match how:
             case "context":
-                if premises or clause.meaning() not in axioms:
+                if premises or clause.canonical() not in axioms:
                     raise Rejected("axiom_not_in_context")
             case "assumption":
                 if forward or premises or not clause.is_fact:
@@ -100,7 +104,7 @@ def _replayed(entries: Any, axioms: set[frozenset[tuple[Atom, ...]]], forward: b
     return replay
 
 
-def _check_given_up(how: str, clause: Alternatives, premises: Sequence[int], replay: _Established) -> None:
+def _check_given_up(how: str, clause: Implication, premises: Sequence[int], replay: _Established) -> None:
     """Raise unless an assumption led to a contradiction (`reductio`), or to what is now implied by it."""
     first, *others = premises
     if replay.hows[first] != "assumption":
@@ -108,93 +112,92 @@ def _check_given_up(how: str, clause: Alternatives, premises: Sequence[int], rep
     assumed = replay.clauses[first].conclusions[0]
     if how == "reductio":
         one, other = (replay.clauses[p] for p in others)
-        clashes = one.is_fact and other.is_fact and one.conclusions[0] == opposite(other.conclusions[0])
-        if not clashes or clause != Alternatives((), (opposite(assumed),)):
+        clashes = one.is_fact and other.is_fact and one.fact == other.fact.negated()
+        if not clashes or clause != fact(assumed.negated()):
             raise Rejected("invalid_step")
         return
     (said,) = (replay.clauses[p] for p in others)
-    if said.premises or clause != Alternatives((assumed,), said.conclusions):
+    if said.premises or clause != Implication((assumed,), said.conclusions):
         raise Rejected("invalid_step")
 
 
-def _check_step(given: Sequence[Alternatives], clause: Alternatives, max_rules: int, forward: bool) -> None:
+def _check_step(given: Sequence[Implication], clause: Implication, max_rules: int, forward: bool) -> None:
     if sum(not premise.is_fact for premise in given) > max_rules:
         raise Rejected("skipped_steps")
-    constants = {variable: f"fresh_{place}" for place, variable in enumerate(clause.variables())}
-    opened = instance(clause, constants)
-    if forward:
-        facts = {premise.conclusions[0] for premise in given if premise.is_fact} | set(opened.premises)
-        rules = [premise for premise in given if not premise.is_fact]
-        for _ in range(max_rules):
-            facts |= {conclusion for rule in rules for conclusion in _applied(rule, facts, opened.conclusions)}
-        if len(opened.conclusions) != 1 or opened.conclusions[0] not in facts:
+    if not forward:
+        if not follows(given, clause):
             raise Rejected("invalid_step")
         return
-    denied = [Alternatives((), (opposite(atom),)) for atom in opened.atoms]
-    if has_model([*given, *denied]):
+    opened = clause.substitute({variable: f"fresh_{place}" for place, variable in enumerate(clause.variables())})
+    facts = {premise.fact for premise in given if premise.is_fact} | set(opened.premises)
+    rules = [premise for premise in given if not premise.is_fact]
+    for _ in range(max_rules):
+        facts |= {conclusion for rule in rules for conclusion in _applied(rule, facts, opened.conclusions)}
+    if len(opened.conclusions) != 1 or opened.conclusions[0] not in facts:
         raise Rejected("invalid_step")
 
 
-def _applied(rule: Alternatives, facts: set[Atom], wanted: Sequence[Atom]) -> Iterator[Atom]:
+def _applied(rule: Implication, facts: set[Literal], wanted: Sequence[Literal]) -> Iterator[Literal]:
     """Yield what a rule gives from facts; a universal fact gives what is wanted of it."""
     if len(rule.conclusions) != 1:
         return
+    conclusion = rule.conclusions[0]
     if not rule.premises:
-        yield from (atom for atom in wanted if matches(rule.conclusions[0], atom, {}))
+        yield from (literal for literal in wanted if fits(conclusion, literal, {}) is not None)
         return
     bindings: list[dict[str, Term]] = [{}]
     for premise in rule.premises:
-        bindings = [new for old in bindings for fact in facts if matches(premise, fact, new := dict(old))]
+        found = (fits(premise, known, old) for old in bindings for known in facts)
+        bindings = [binding for binding in found if binding is not None]
         if len(bindings) > MAX_INSTANCES:
             raise Rejected("too_large")
-    for binding in bindings:
-        conclusion = filled(rule.conclusions[0], binding)
-        if not has_variables(conclusion[1]):
-            yield conclusion
+    yield from (conclusion.substitute(binding) for binding in bindings)
 
 
-def _check_consistency(axioms: Sequence[Alternatives], goal: Sequence[Alternatives], forward: bool) -> None:
+def _check_consistency(axioms: Sequence[Implication], goal: Sequence[Implication], forward: bool) -> None:
     """Raise where the reference contradicts itself; where its instances are too many, as far as rules show it."""
     if not forward:
         try:
-            if not has_model(axioms):
+            if not is_consistent(axioms):
                 raise Rejected("inconsistent_context")
             return
-        except TooMany:
+        except OutOfWork:
             pass
-    if any(len(axiom.conclusions) != 1 for axiom in axioms):
-        raise Rejected("too_large")
-    if is_contradictory([[*a.premises, *a.conclusions] for a in axioms], goal[0].conclusions[0]):
+    statements = list(map(statement_of, axioms))
+    if is_contradictory([_stated(statement) for statement in statements], goal[0].conclusions[0]):
         raise Rejected("inconsistent_context")
 
 
-def _value(stated: list[str], closure: Any, replay: _Established, goal: Sequence[Alternatives], forward: bool) -> str:
-    held = {clause.meaning() for clause, under in zip(replay.clauses, replay.under, strict=True) if not under}
+def _stated(statement: Statement | None) -> Statement:
+    if statement is None:
+        raise Rejected("too_large")
+    return statement
+
+
+def _value(stated: list[str], closure: Any, replay: _Established, goal: Sequence[Implication], forward: bool) -> str:
+    held = {clause.canonical() for clause, under in zip(replay.clauses, replay.under, strict=True) if not under}
     if closure is not None:
         if not forward:
             raise Rejected("semantics")
-        rules = [read_rule(step["statement"]) for step in closure]
-        _check_closure(closure, rules)
-        axioms = [rule for step, rule in zip(closure, rules, strict=True) if step["by"] == "axiom"]
-        return undecided(stated, axioms, rules, goal[0].conclusions[0])
-    if all(clause.meaning() in held for clause in goal):
+        statements = [parse_statement(step["statement"]) for step in closure]
+        _check_closure(closure, statements)
+        axioms = [said for step, said in zip(closure, statements, strict=True) if step["by"] == "axiom"]
+        return undecided(stated, axioms, statements, goal[0].conclusions[0])
+    if all(clause.canonical() in held for clause in goal):
         return "true"
-    if len(goal) == 1 and not goal[0].premises and not goal[0].variables():
-        denial = [Alternatives((), (opposite(atom),)) for atom in goal[0].conclusions]
-        if all(clause.meaning() in held for clause in denial):
-            return "false"
+    denial = denied(tuple(goal))
+    if denial is not None and all(clause.canonical() in held for clause in denial):
+        return "false"
     raise Rejected("goal_not_reached")
 
 
-def _check_closure(closure: Sequence[Any], rules: Sequence[list[Atom]]) -> None:
-    for step, rule in zip(closure, rules, strict=True):
+def _check_closure(closure: Sequence[Any], statements: Sequence[Statement]) -> None:
+    for step, said in zip(closure, statements, strict=True):
         if step["by"] == "rule":
             premises: list[int] = step["premises"]
             by: int = step["rule"]
-            given, applied = [Alternatives((), (rules[p][0],)) for p in premises], rules[by]
-            _check_step(
-                [Alternatives(tuple(applied[:-1]), (applied[-1],)), *given], Alternatives((), tuple(rule)), 1, True
-            )
+            given = [statements[by], *(statements[p] for p in premises)]
+            _check_step(list(map(clause_of, given)), clause_of(said), 1, True)
         elif step["by"] != "axiom":
             raise Rejected("ill_formed")
 

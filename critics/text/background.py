@@ -6,9 +6,9 @@ The rules stand in the reference formalisation as well, so that the checker need
 from dataclasses import dataclass
 from functools import lru_cache
 
-from critics.logic.formula import Statement, parse_statement
-from critics.logic.kernel import Kernel
-from critics.logic.sorts import SortedSignature, joined
+from critics.replay.formula import Statement, parse_statement
+from critics.replay.kernel import Kernel
+from critics.replay.sorts import SortedSignature, joined
 from critics.text.theories import deontic, scheduling, triage
 from critics.text.translators import syllogism
 

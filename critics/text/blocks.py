@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from critics.errors import ReasonedError
 from critics.problem import TRUTH_VALUES, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.cursor import ReasonedError
 
 ACTIONS = ("object", "prop", "relation", "axiom", "goal", "infer")
 DECORATION = " \t*_#>`"

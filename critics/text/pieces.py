@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from itertools import product
 from typing import Literal as Choice
 
-from critics.logic.formula import MAX_TERM_DEPTH
+from critics.replay.formula import MAX_TERM_DEPTH
 from critics.text.blocks import Block, answer_start, split_blocks
 from critics.text.english.passage import TYPOGRAPHY, sentence_end
 from critics.text.inflection import plural

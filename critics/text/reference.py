@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal as Choice
 
-from critics.logic.clause import clause_of, fact
-from critics.logic.entailment import OutOfWork, follows
-from critics.logic.formula import FormulaError, Literal, Statement, canonical_statement, parse_literal, parse_statement
-from critics.logic.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.problem import Formal, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.clauses import OutOfWork, clause_of, fact, follows
+from critics.replay.formula import FormulaError, Literal, Statement, canonical_statement, parse_literal, parse_statement
+from critics.replay.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.replay.semantics import semantics_of
 from critics.text.translators import deductions, deontiqa, knights, prontoqa, proofwriter, syllogism, zebra
 from critics.text.translators.translation import Answer, TranslationError, Translator

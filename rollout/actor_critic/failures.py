@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from critics.formats.asp.query import Connective, read_query
-from critics.formats.asp.rules import AspRule, Choice, constants_of, is_variable
-from critics.formats.asp.submission import Submission, read_submission
-from critics.formats.asp.tokens import AspError
+from critics.formats.asp.examination import read_submission
 from critics.logic.first_order.parser import parse
-from critics.logic.first_order.syntax import (
+from critics.problem import Problem, is_list
+from critics.replay.answer_sets.language import AspError, AspRule, Choice, constants_of, is_variable
+from critics.replay.answer_sets.query import Connective, read_query
+from critics.replay.answer_sets.submission import Submission
+from critics.replay.first_order.syntax import (
     Compound,
     Formula,
     FormulaError,
@@ -25,7 +26,6 @@ from critics.logic.first_order.syntax import (
     signature,
     subformulas,
 )
-from critics.problem import Problem, is_list
 from rollout.published.logic_forms import form_of
 from rollout.records.traces import Judgement, Trace
 

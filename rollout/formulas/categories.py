@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from critics.formats.equivalence.automaton import AutomatonTooLarge, MinimalAutomaton, minimal_automaton
-from critics.formats.equivalence.regex import Regex
+from critics.replay.equivalences.automaton import AutomatonTooLarge, MinimalAutomaton, minimal_automaton
+from critics.replay.equivalences.regex import Regex
 from rollout.formulas.derivation import Derivation, height, uses
 from rollout.formulas.grammar import Production
 

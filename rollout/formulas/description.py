@@ -10,12 +10,11 @@ Every word says how many parts follow, so that no bracket is needed. Groups of m
 import random
 from collections.abc import Sequence
 
-from critics.formats.equivalence import regex as re_
-from critics.formats.equivalence.language import Language, read_expression
-from critics.formats.equivalence.regex import ALPHABET, Regex, write_regex
-from critics.logic.first_order.normal import flattened
+from critics.formats.equivalence.language import ALPHABET, Language, read_expression
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.syntax import (
+from critics.replay.equivalences import regex as re_
+from critics.replay.equivalences.regex import Regex, write_regex
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
     Compound,
@@ -28,6 +27,7 @@ from critics.logic.first_order.syntax import (
     Quantifier,
     Term,
     Variable,
+    flattened,
 )
 
 LETTERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

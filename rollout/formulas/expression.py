@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Literal
 
 from critics.errors import InputError
-from critics.formats.equivalence.regex import Letter, Regex, Sequence, Star
-from critics.logic.first_order.syntax import Atom, Compound, Formula, Not, Operator, Quantified, Quantifier
+from critics.replay.equivalences.regex import Letter, Regex, Sequence, Star
+from critics.replay.first_order.syntax import Atom, Compound, Formula, Not, Operator, Quantified, Quantifier
 from rollout.formulas.derivation import Derivation
 from rollout.formulas.grammar import ATOMS, Production
 

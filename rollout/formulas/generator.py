@@ -13,11 +13,11 @@ from itertools import chain, cycle, islice
 from typing import NamedTuple, Protocol
 
 from critics.errors import InputError
-from critics.formats.equivalence.language import Language
-from critics.formats.equivalence.regex import Regex, read_regex, write_regex
+from critics.formats.equivalence.language import Language, read_regex
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.syntax import Atom, Constant, Formula, Quantified, Quantifier, subformulas
 from critics.problem import Formal, Problem
+from critics.replay.equivalences.regex import Regex, write_regex
+from critics.replay.first_order.syntax import Atom, Constant, Formula, Quantified, Quantifier, subformulas
 from rollout.formulas.categories import automaton_sizes, sizes
 from rollout.formulas.derivation import Derivation, draw, symbols, uses
 from rollout.formulas.expression import formula_of, regex_of, scopes

@@ -12,11 +12,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from critics.formats.equivalence.lifting import holding
-from critics.formats.equivalence.regex import Regex, write_regex
-from critics.formats.equivalence.sampling import sampled_difference
-from critics.formats.equivalence.table import MAX_ATOMS, column, joined
-from critics.logic.first_order.syntax import (
+from critics.formats.equivalence.sampling import MAX_ATOMS, column, holding, joined, sampled_difference
+from critics.replay.equivalences.regex import Regex, write_regex
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
     Compound,

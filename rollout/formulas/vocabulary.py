@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from critics.logic.first_order.syntax import Atom, Constant, Term, Variable
 from critics.logic.first_order.tokens import is_plain
+from critics.replay.first_order.syntax import Atom, Constant, Term, Variable
 
 EXTRA = "pip install 'certistar[autoeval]'"
 _VERB = re.compile(r"([a-z]{4,9}),verb,")

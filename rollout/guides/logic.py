@@ -8,10 +8,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from critics.logic.formula import MAX_NAME_LENGTH, FormulaError, Literal, parse_literal, parse_statement
-from critics.logic.kernel import ArityError, Kernel, WorkLimitExceeded
-from critics.logic.sorts import SortedSignature, SortError
 from critics.problem import Problem
+from critics.replay.formula import MAX_NAME_LENGTH, FormulaError, Literal, parse_literal, parse_statement
+from critics.replay.kernel import ArityError, Kernel, WorkLimitExceeded
+from critics.replay.sorts import SortedSignature, SortError
 from critics.text.background import background, vocabulary
 from rollout.decoding.automaton import (
     Automaton,

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 
-from critics.logic.formula import Application, Literal, Rule, Statement, Term, parse_statement
-from critics.logic.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
+from critics.replay.formula import Application, Literal, Rule, Statement, Term, parse_statement
+from critics.replay.kernel import Inference, Kernel
 from critics.text.theories import scheduling
 from critics.text.theories.deontic import AXIOMS, MODALITIES
 from critics.text.theories.scheduling import SIGNATURE

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from critics.logic.formula import Literal, Rule, Statement
-from critics.logic.kernel import Inference, Kernel
 from critics.problem import Formal, Problem
+from critics.replay.formula import Literal, Rule, Statement
+from critics.replay.kernel import Inference, Kernel
 from critics.text.translators.proofwriter import third_person, translate
 from rollout.problems.splits import Split, belongs, consecutive, item_seed
 

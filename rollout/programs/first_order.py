@@ -8,9 +8,9 @@ from typing import Any
 
 from critics.formats.fol.answer_sets import as_program
 from critics.formats.fol.program import Program, read_program
-from critics.logic.first_order.closure import closed_all
-from critics.logic.first_order.syntax import signature
+from critics.logic.first_order.theory import closed_all
 from critics.problem import Problem, is_list
+from critics.replay.first_order.syntax import signature
 from rollout.programs.prompt import LANGUAGES, examples_for, opening, problem_text
 from rollout.prompts.conversation import Messages, message
 from rollout.prompts.prompt import answer_line, answer_rule

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from critics.formats.logic_program.execution import Execution, execute
 from critics.formats.logic_program.option import Option
 from critics.formats.logic_program.reader import LogicProgram, read_logic_program
-from critics.logic.programs.core import TooLarge, Undefined
-from critics.logic.programs.execution import Execution, execute
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt
+from critics.replay.finite.terms import TooLarge, Undefined
 from rollout.records.traces import Judgement
 
 

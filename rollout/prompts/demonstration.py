@@ -7,7 +7,8 @@ the critic certifies what it should. A demonstration is an attempt like any othe
 import re
 from typing import Literal as Choice
 
-from critics.logic.formula import (
+from critics.problem import Formal, Problem
+from critics.replay.formula import (
     Literal,
     Statement,
     canonical_statement,
@@ -16,8 +17,7 @@ from critics.logic.formula import (
     parse_statement,
     subterms,
 )
-from critics.logic.kernel import Inference, Kernel
-from critics.problem import Formal, Problem
+from critics.replay.kernel import Inference, Kernel
 from critics.text.background import background
 from rollout.prompts.sentence import read_aloud
 

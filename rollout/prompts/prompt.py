@@ -13,10 +13,10 @@ from pathlib import Path
 
 import yaml
 
-from critics.logic.formula import Rule, canonical_statement, parse_literal, parse_statement
-from critics.logic.matching import literals_of
 from critics.problem import TRUTH_VALUES, Formal, Problem, read_problem
 from critics.replay.answers import in_terms_of
+from critics.replay.formula import Rule, canonical_statement, parse_literal, parse_statement
+from critics.replay.matching import literals_of
 from critics.text.background import background, vocabulary
 from critics.text.reference import reference
 from rollout.problems.catalogue import QUESTIONS, family

@@ -2,7 +2,7 @@
 
 import re
 
-from critics.logic.formula import Application, Literal, Term
+from critics.replay.formula import Application, Literal, Term
 from critics.text.inflection import article, plural
 from critics.text.theories import scheduling
 from critics.text.theories.scheduling_english import sentence

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from critics.logic.formula import Literal, Rule, Statement
-from critics.logic.kernel import WorkLimitExceeded
-from critics.logic.sorts import SortedSignature
 from critics.problem import Formal, Problem, RecordError, read_problem
+from critics.replay.formula import Literal, Rule, Statement
+from critics.replay.kernel import WorkLimitExceeded
+from critics.replay.sorts import SortedSignature
 from critics.text.background import background
 from critics.text.reference import theory
 from critics.text.theories.deontic import MODALITIES

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from critics.logic.first_order.clauses import affirmative
 from critics.logic.first_order.parser import parse
-from critics.logic.first_order.syntax import (
+from critics.problem import Problem, is_list
+from critics.replay.first_order.syntax import (
     Atom,
     Compound,
     Equality,
@@ -23,7 +24,6 @@ from critics.logic.first_order.syntax import (
     Quantifier,
     subformulas,
 )
-from critics.problem import Problem, is_list
 from rollout.published.stratification import LOGIC_CLASSES, LogicClass
 
 BACKGROUND_MARK = "[BG]"

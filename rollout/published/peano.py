@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from critics.logic.formula import FormulaError, Literal, Rule, Term, parse_statement
+from critics.replay.formula import FormulaError, Literal, Rule, Term, parse_statement
 
 _START = re.compile(r"(?:^[ \t]*(?:let[ \t]+)?|\blet[ \t]+)(?P<name>[A-Za-z]\w*)[ \t]*:", re.MULTILINE)
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from critics.logic.formula import Application, Literal, Rule, Statement, Term, is_variable, replaced
-from critics.logic.sorts import ANY, SortedSignature, SortError
+from critics.replay.formula import Application, Literal, Rule, Statement, Term, is_variable, replaced
+from critics.replay.sorts import ANY, SortedSignature, SortError
 from rollout.published.peano import Clause, Repair, TheoryText
 
 _Fits = TypeVar("_Fits", Literal, Rule)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from critics.logic.kernel import WorkLimitExceeded
 from critics.problem import Problem, RecordError
+from critics.replay.kernel import WorkLimitExceeded
 from critics.text.reference import ReferenceMismatch, reference
 from critics.text.translators.proofwriter import translate
 from rollout.prompts.demonstration import decide

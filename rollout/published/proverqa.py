@@ -12,8 +12,8 @@ from pathlib import Path
 
 from critics.logic.first_order.parser import parse
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.syntax import FormulaError, open_names, signature
 from critics.problem import Formal, Problem, RecordError
+from critics.replay.first_order.syntax import FormulaError, open_names, signature
 from rollout.published.records import Entry, Fields, as_fields, read_all, read_entries
 
 DATASET = "proverqa"

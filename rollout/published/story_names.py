@@ -9,7 +9,7 @@ names stay those of the source.
 import re
 from collections.abc import Iterable, Mapping
 
-from critics.logic.formula import MAX_NAME_LENGTH, NAME, RESERVED_NAMES, Literal, subterms
+from critics.replay.formula import MAX_NAME_LENGTH, NAME, RESERVED_NAMES, Literal, subterms
 
 _SENTENCE_START = re.compile(r"(?:^|\s)\d+- ")
 _LIST = re.compile(r"(?P<lead>[^:]+): (?P<items>[^:]+)\.")

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from critics.errors import InputError
-from critics.formats.equivalence.language import Language, read_expression
+from critics.formats.equivalence.language import ALPHABET, Language, read_expression
 from critics.formats.equivalence.leak import find_leak
-from critics.formats.equivalence.regex import ALPHABET
-from critics.logic.first_order.syntax import FormulaError
 from critics.problem import Problem
+from critics.replay.first_order.syntax import FormulaError
 from critics.text.thinking import without_thinking
 from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation

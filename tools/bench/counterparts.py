@@ -9,8 +9,8 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from critics.formats.equivalence.regex import Letter, Regex, Sequence, Star, Union
-from critics.logic.first_order.syntax import Atom, Compound, Formula, Not, Operator, Quantified, Quantifier
+from critics.replay.equivalences.regex import Letter, Regex, Sequence, Star, Union
+from critics.replay.first_order.syntax import Atom, Compound, Formula, Not, Operator, Quantified, Quantifier
 
 MAX_REWRITINGS = 4
 _OTHER = {Operator.AND: Operator.OR, Operator.OR: Operator.AND}

@@ -16,14 +16,14 @@ from typing import Any
 
 from critics.formats.equivalence.critic import judge_equivalence
 from critics.formats.equivalence.first_order import decide_first_order
-from critics.formats.equivalence.language import Language, read_expression, read_formula
-from critics.formats.equivalence.outcome import UndecidedPair
+from critics.formats.equivalence.language import Language, read_expression, read_formula, read_regex
 from critics.formats.equivalence.pair import decide_regex
 from critics.formats.equivalence.propositional import decide_propositional
-from critics.formats.equivalence.regex import Regex, read_regex, write_regex
+from critics.formats.equivalence.sampling import UndecidedPair
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.syntax import Formula
 from critics.problem import Attempt, Problem
+from critics.replay.equivalences.regex import Regex, write_regex
+from critics.replay.first_order.syntax import Formula
 from rollout.formulas.ahead import generate_ahead
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import (

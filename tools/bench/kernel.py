@@ -6,10 +6,10 @@ from time import perf_counter
 from typing import TypeVar
 
 from critics.formats.guided.critic import judge_guided
-from critics.logic.formula import NAME, Literal, Rule, Statement, Term, is_variable, parse_statement
-from critics.logic.kernel import Kernel
 from critics.problem import Attempt, Problem
 from critics.replay.derivations import check
+from critics.replay.formula import NAME, Literal, Rule, Statement, Term, is_variable, parse_statement
+from critics.replay.kernel import Kernel
 from critics.verdict import Certified
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate

@@ -14,10 +14,9 @@ from time import process_time
 
 from critics.formats.logic_program.critic import judge_logic_program
 from critics.formats.logic_program.reader import read_logic_program
-from critics.logic.programs.grounding import Grounder
 from critics.logic.programs.sections import Repairs
-from critics.logic.programs.smtlib import script
 from critics.problem import Attempt, Problem
+from critics.replay.finite.grounding import Grounder, script
 from tools.bench.scripts import script_rows
 from tools.bench.timing import Timing, interleaved
 from training.benches.cells import Row

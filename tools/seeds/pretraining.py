@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from critics.logic.formula import Literal, parse_statement
 from critics.problem import Formal, Problem
+from critics.replay.formula import Literal, parse_statement
 from rollout.policies.policy import load_model, load_tokenizer, model_digest
 from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import PrOntoQA, generate

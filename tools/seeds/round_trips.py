@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from critics.errors import InputError
-from critics.formats.equivalence.language import Language
-from critics.formats.equivalence.regex import ALPHABET
+from critics.formats.equivalence.language import ALPHABET, Language
 from critics.problem import Problem
 from rollout.formulas.description import describe, understand, worded
 from rollout.formulas.prompt import into_signs, into_words

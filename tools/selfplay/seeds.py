@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal as Choice
 
-from critics.logic.formula import Literal, parse_literal, parse_statement
 from critics.problem import Attempt, Formal, Problem
+from critics.replay.formula import Literal, parse_literal, parse_statement
 from rollout.problems import prontoqa, proofwriter
 from rollout.problems.catalogue import family
 from rollout.problems.splits import item_seed

@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from critics.formats.equivalence.language import Language, read_formula
 from critics.judge import Judging
-from critics.logic.first_order.syntax import (
+from critics.problem import Formal, Problem
+from critics.replay.first_order.syntax import (
     Atom,
     Compound,
     Constant,
@@ -24,7 +25,6 @@ from critics.logic.first_order.syntax import (
     signature,
     subformulas,
 )
-from critics.problem import Formal, Problem
 from critics.text.thinking import without_thinking
 from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from critics.judge import Judging
-from critics.logic.formula import FormulaError
 from critics.problem import Problem
+from critics.replay.formula import FormulaError
 from critics.text.blocks import BlockError
 from rollout.records.traces import Trace
 from training.curation.filters import kept

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from critics.logic.formula import FormulaError, Literal, canonical_statement, parse_literal, parse_statement
-from critics.logic.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
-from critics.logic.sorts import SortError
 from critics.problem import Formal, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.formula import FormulaError, Literal, canonical_statement, parse_literal, parse_statement
+from critics.replay.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
+from critics.replay.sorts import SortError
 from critics.text.blocks import Block, BlockError, split_blocks
 from critics.text.reference import Reference, ReferenceMismatch, reference, theory
 from rollout.problems.splits import content_key

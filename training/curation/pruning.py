@@ -7,7 +7,7 @@ line stay as they are. The result is a draft: it is judged like any attempt befo
 from dataclasses import replace
 from typing import Any
 
-from critics.logic.formula import parse_literal, parse_statement
+from critics.replay.formula import parse_literal, parse_statement
 from rollout.records.traces import Trace
 from training.curation.rationale import RationaleError, predicates_of, take_apart
 

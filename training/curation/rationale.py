@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from critics.logic.formula import Literal, Statement, parse_literal
+from critics.replay.formula import Literal, Statement, parse_literal
 from critics.text.blocks import Block, answer_start, split_blocks
 
 _BLOCK = re.compile(r"\[\[.*?\]\]", re.DOTALL)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from critics.judge import Judging
-from critics.logic.formula import Literal as Stated
-from critics.logic.formula import parse_statement
 from critics.problem import Problem, is_list, is_object
 from critics.replay.answers import in_terms_of
+from critics.replay.formula import Literal as Stated
+from critics.replay.formula import parse_statement
 from critics.replay.grades import GRADES, STRICT
 from critics.replay.semantics import semantics_of
 from critics.text.reference import ReferenceMismatch, reference

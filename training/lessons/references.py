@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from critics.errors import InputError
-from critics.logic.first_order.syntax import FormulaError
 from critics.problem import Problem
+from critics.replay.first_order.syntax import FormulaError
 from critics.text.reference import ReferenceMismatch, reference
 from critics.text.translators.translation import Unread
 from rollout.actor_critic import demonstration as actor

@@ -12,15 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from critics.errors import InputError
-from critics.logic.clause import Implication
-from critics.logic.entailment import OutOfWork
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.syntax import Compound, Formula, FormulaError, Operator, Quantified, Quantifier
-from critics.logic.first_order.theory import first_order
-from critics.logic.formula import Literal, parse_literal, parse_statement
-from critics.logic.kernel import WorkLimitExceeded
 from critics.logic.programs.ordering_text import At, Claim, read_ordering
 from critics.problem import Formal, Problem
+from critics.replay.clauses import Implication, OutOfWork
+from critics.replay.first_order.reader import first_order
+from critics.replay.first_order.syntax import Compound, Formula, FormulaError, Operator, Quantified, Quantifier
+from critics.replay.formula import Literal, parse_literal, parse_statement
+from critics.replay.kernel import WorkLimitExceeded
 from critics.text.english.language import Unreadable, language_of
 from critics.text.reference import TRANSLATORS, ReferenceMismatch, reference
 from critics.text.translators import syllogism

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Any, Literal, cast
 
-from critics.logic.formula import FormulaError, Rule, canonical_statement, parse_literal, parse_statement
-from critics.logic.kernel import Entry, Inference, Kernel, WorkLimitExceeded
 from critics.problem import is_object
+from critics.replay.formula import FormulaError, Rule, canonical_statement, parse_literal, parse_statement
+from critics.replay.kernel import Entry, Inference, Kernel, WorkLimitExceeded
 from critics.text.blocks import Block, BlockError, split_blocks
 
 MAX_STEPS = 60

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from critics.logic.formula import FormulaError, Literal, Rule, parse_statement
 from critics.problem import Problem, ProblemText
+from critics.replay.formula import FormulaError, Literal, Rule, parse_statement
 from critics.verdict.certificate import Certificate, read_certificate
 from rollout.prompts.sentence import read_aloud
 from rollout.records.traces import Trace

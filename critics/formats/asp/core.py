@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from critics.formats.asp.adequacy import selector
 from critics.formats.asp.control import CompileError, GuardedControl
-from critics.formats.asp.reader import AspProgram
-from critics.formats.asp.rules import AspLiteral, AspRule, Choice, Comparison, Condition, Element, is_variable
+from critics.formats.asp.suite import selector
 from critics.logic.cores import smallest
+from critics.replay.answer_sets.language import AspLiteral, AspRule, Choice, Comparison, Condition, Element, is_variable
+from critics.replay.answer_sets.reader import AspProgram
 
 MAX_GROUND = 2_000
 """Ground instances of one explanation; beyond, its rules alone are told."""

@@ -7,9 +7,8 @@ docs/asp-format.md. Whether the rules say what the English says is trusted, and 
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from critics.formats.asp.adequacy import Mutant
-from critics.formats.asp.certificate import AnswerSetEvidence, TestEvidence
 from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
 from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, run
 from critics.formats.asp.premises import (
@@ -23,9 +22,10 @@ from critics.formats.asp.premises import (
     untested,
 )
 from critics.formats.asp.suite import FailedTest, duplicates, ill_posed
-from critics.formats.asp.tokens import AspError
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, check_answer_sets
+from critics.replay.answer_sets.language import AspError
+from critics.replay.answer_sets.mutants import Mutant
 from critics.replay.answers import in_terms_of
 from critics.text.reference import text_contradicts
 from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
@@ -34,6 +34,51 @@ from critics.verdict.conclusion import Refusal, certified, is_wrong
 
 MAX_TOLD = 3
 """Failing tests that a verdict tells about; a dialog tells all of them (`rollout.actor_critic.feedback`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestEvidence:
+    """An answer set in which a test passes, or the rules that contradict it where it asks for that, and its kills."""
+
+    __test__ = False
+    witness: tuple[str, ...] | None
+    core: tuple[int, ...] | None
+    kills: tuple[str, ...]
+    """Names of the mutants on which it fails."""
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "witness": None if self.witness is None else list(self.witness),
+            "core": None if self.core is None else list(self.core),
+            "kills": list(self.kills),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSetEvidence:
+    """A program with an answer set, its query's value and the rules that give it, and its tests."""
+
+    completion: str
+    num_premises: int | None
+    witness: tuple[str, ...]
+    value: str
+    support: tuple[int, ...]
+    tests: tuple[TestEvidence, ...]
+    num_mutants: int
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "completion": self.completion,
+            "num_premises": self.num_premises,
+            "reference": "none",
+            "witness": list(self.witness),
+            "value": self.value,
+            "support": list(self.support),
+            "tests": [test.record() for test in self.tests],
+            "num_mutants": self.num_mutants,
+        }
 
 
 def _barred(verdict: type[Unproved | Vacuous | Refuted], reason: str, feedback: str) -> Refusal:

@@ -1,21 +1,50 @@
-"""Examination of one submission before any verdict: for the critic, for dialogs and for reports."""
+"""Examination of one submission before any verdict, and what is told of it: for the critic, dialogs and reports.
 
-from collections.abc import Callable, Sequence
+LLM-ARC's actor is told of every failing test and is to look at the current solutions (appendix 7.3). Where there is no
+room for all explanations, later tests are told in one line each, so that none is left unsaid.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from critics.formats.asp.adequacy import Mutant, domain_facts, kills, mutants, selected_fragments, selector
-from critics.formats.asp.control import Fragments, GuardedControl, GuardSolver
+from critics.formats.asp.control import BudgetExhausted, Fragments, GuardedControl, GuardSolver, answer_sets
 from critics.formats.asp.core import givers, grounded, sentence, steps, strong_core
-from critics.formats.asp.grounding import MAX_INSTANCES, check_recursion, check_safety, num_instances
 from critics.formats.asp.hypothesis import Hypotheses, QueryValue
 from critics.formats.asp.premises import Source, is_stated
-from critics.formats.asp.query import QUANTIFIED, AspQuery, Connective, read_query
-from critics.formats.asp.rules import AspLiteral, AspRule, Comparison, constants_of
-from critics.formats.asp.submission import Submission, read_submission
-from critics.formats.asp.suite import FailedTest, guarded_tests, run_test
-from critics.formats.asp.tokens import AspError
+from critics.formats.asp.suite import (
+    FailedTest,
+    domain_facts,
+    guarded_tests,
+    kills,
+    run_test,
+    selected_fragments,
+    selector,
+)
 from critics.logic.cores import smallest
+from critics.replay.answer_sets.language import (
+    AspError,
+    AspLiteral,
+    AspRule,
+    Choice,
+    Comparison,
+    Condition,
+    constants_of,
+    fault,
+    is_variable,
+)
+from critics.replay.answer_sets.mutants import Mutant, mutants, unsafe_variables
+from critics.replay.answer_sets.query import QUANTIFIED, AspQuery, Connective, read_query
+from critics.replay.answer_sets.submission import Submission, submission_of
+from critics.text.thinking import without_thinking
 
+MAX_INSTANCES = 200_000
+"""Of all rules together, if every variable took every constant."""
+MAX_SETS = 3
+"""Answer sets that are shown."""
+MAX_ATOMS = 24
+"""Atoms of one answer set, or of what all have in common, that are shown."""
+_SOLVED = frozenset(("unsat_under_test", "not_in_all", "in_none", "inferred", "no_contradiction"))
+"""Reasons that the solver found, which can be explained."""
 MAX_MUTANTS = 400
 
 
@@ -44,6 +73,11 @@ class Outcome:
     """The query's value; None without a query."""
     failures: tuple[FailedTest, ...]
     """The tests that do not pass."""
+
+
+def read_submission(completion: str) -> Submission:
+    """Read an attempt without what a model thought aloud; raises `AspError` at the first thing that is wrong."""
+    return submission_of(without_thinking(completion))
 
 
 def prepare(completion: str) -> Prepared:
@@ -192,3 +226,102 @@ class Inspection:
         if not shown:
             return "One answer set has no atom at all."
         return f"One answer set has {', '.join(shown[:12])}{' ..' if len(shown) > 12 else ''}."
+
+
+def check_safety(rule: AspRule, text: str) -> None:
+    """Raise `AspError` where a variable is bound by no positive condition."""
+    if loose := unsafe_variables(rule):
+        hint = "; a constant starts with a small letter" if rule.is_fact() else "; no positive condition binds it"
+        raise fault("unsafe", f"unsafe variable {', '.join(loose)}{hint}", text, rule.offset)
+
+
+def num_instances(rules: Iterable[AspRule], num_constants: int) -> int:
+    """Return an upper bound on ground instances, each element of a choice counted by itself."""
+    return sum(_num_instances(rule, max(num_constants, 1)) for rule in rules)
+
+
+def _num_instances(rule: AspRule, num_constants: int) -> int:
+    body = _variables(rule.body)
+    if not isinstance(rule.head, Choice):
+        return num_constants ** len(body)
+    elements = ((element.literal, *element.condition) for element in rule.head.elements)
+    return num_constants ** len(body) + sum(num_constants ** len(body | _variables(parts)) for parts in elements)
+
+
+def _variables(conditions: Iterable[Condition]) -> set[str]:
+    """Return the variables; every `_` is one of its own."""
+    terms = [term for condition in conditions for term in condition.arguments if is_variable(term)]
+    return {term if term != "_" else f"_{position}" for position, term in enumerate(terms)}
+
+
+def check_recursion(rules: Sequence[AspRule], text: str) -> None:
+    """Raise `AspError` where a choice's condition depends on what the choice itself may make true.
+
+    Clingo 5.8.3 loses answer sets of such choices: `q(b). 2 {r(Z,b):q(Z); -p(Y):r(b,Y)} 2.` has one.
+    """
+    conditional = [
+        rule for rule in rules if isinstance(rule.head, Choice) and any(e.condition for e in rule.head.elements)
+    ]
+    if not conditional:
+        return
+    uses: dict[tuple[str, int, bool], set[tuple[str, int, bool]]] = {}
+    for rule in rules:
+        needed = {c.signed for c in rule.conditions() if isinstance(c, AspLiteral)}
+        for head in rule.heads():
+            uses.setdefault(head.signed, set()).update(needed)
+    for rule in conditional:
+        if isinstance(rule.head, Choice):
+            conditions = (c for element in rule.head.elements for c in element.condition)
+            asked = {c.signed for c in conditions if isinstance(c, AspLiteral)}
+            if _reached(asked, uses) & {head.signed for head in rule.heads()}:
+                raise fault("recursive_choice", "a choice's condition depends on the choice itself", text, rule.offset)
+
+
+def _reached(
+    start: set[tuple[str, int, bool]], uses: dict[tuple[str, int, bool], set[tuple[str, int, bool]]]
+) -> set[tuple[str, int, bool]]:
+    found, waiting = set(start), list(start)
+    while waiting:
+        new = uses.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def told_in_full(prepared: Prepared, failures: Sequence[FailedTest], budget: int) -> str:
+    """Return what an actor is told of tests, at most about `budget` characters; raises as the solver does."""
+    inspection, own = Inspection(prepared), shown_answer_sets(prepared)
+    short = [str(failure) for failure in sorted(failures, key=lambda failure: failure.test)]
+    room = budget - len(own) - sum(len(line) + 1 for line in short)
+    lines: list[str] = []
+    for failure, line in zip(sorted(failures, key=lambda failure: failure.test), short, strict=True):
+        full = inspection.told(failure) if failure.reason in _SOLVED and room > 0 else line
+        fits = len(full) - len(line) <= room
+        room -= len(full) - len(line) if fits else 0
+        lines.append(full if fits else line)
+    return "\n".join([*lines, own])
+
+
+def shown_answer_sets(prepared: Prepared) -> str:
+    """Return the program's own answer sets without any test: its facts left out, what all have in common said once."""
+    try:
+        found = answer_sets(prepared.text, MAX_SETS + 1)
+    except BudgetExhausted:
+        return "The program's own answer sets are too many to be looked through."
+    facts = {str(rule.heads()[0]) for rule in prepared.submission.program.rules if rule.is_fact()}
+    shown = [found_set - facts for found_set in found[:MAX_SETS]]
+    common = frozenset[str].intersection(*shown)
+    if len(found) == 1:
+        return f"Without any test the program has one answer set, beside its facts: {_listed(common)}."
+    number = f"more than {MAX_SETS}" if len(found) > MAX_SETS else str(len(found))
+    of_these = f"{MAX_SETS} of them" if len(found) > MAX_SETS else "all of them"
+    each = "; ".join(_listed(atoms - common) for atoms in shown)
+    return (
+        f"Without any test the program has {number} answer sets, beside its facts. In {of_these}: {_listed(common)}. "
+        f"Apart from that: {each}."
+    )
+
+
+def _listed(atoms: frozenset[str]) -> str:
+    named = sorted(atoms)
+    return ", ".join(named[:MAX_ATOMS]) + (" .." if len(named) > MAX_ATOMS else "") if named else "nothing"

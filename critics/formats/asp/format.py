@@ -20,9 +20,9 @@ class AnswerSets(Format):
 
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
         """Bar a query about what the text does not speak of, and `unknown` of premises that are not the text's."""
-        from critics.formats.asp.query import read_query
-        from critics.formats.asp.rules import is_variable
-        from critics.formats.asp.submission import read_submission
+        from critics.formats.asp.examination import read_submission
+        from critics.replay.answer_sets.language import is_variable
+        from critics.replay.answer_sets.query import read_query
         from critics.text.trust.bars import ELSEWHERE, UNKNOWN
         from critics.text.trust.words import is_placeholder, shares_words
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import count
 
 from critics.formats.asp.control import GuardSolver
-from critics.formats.asp.query import GLOBAL, AspQuery, Connective, QueryAtom
-from critics.formats.asp.rules import is_variable
+from critics.replay.answer_sets.language import is_variable
+from critics.replay.answer_sets.query import GLOBAL, AspQuery, Connective, QueryAtom
 
 
 @dataclass(frozen=True, slots=True)

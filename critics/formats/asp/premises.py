@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from critics.formats.asp.query import AspQuery
-from critics.formats.asp.reader import AspProgram, CommentBlock
-from critics.formats.asp.rules import AspLiteral, AspRule, constants_of, is_variable
-from critics.formats.asp.submission import ProgramTest, Submission
+from critics.replay.answer_sets.language import AspLiteral, AspRule, constants_of, is_variable
+from critics.replay.answer_sets.query import AspQuery
+from critics.replay.answer_sets.reader import AspProgram, CommentBlock
+from critics.replay.answer_sets.submission import ProgramTest, Submission
 from critics.text.faithfulness.naming import begin_alike
 
 _WORD = re.compile(r"[^\W_]+")

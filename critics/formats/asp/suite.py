@@ -6,15 +6,12 @@ Every condition asks for an answer set first: on a program without one, "in all 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import permutations
 
-from critics.formats.asp.control import BudgetExhausted, GuardSolver, compiled
-from critics.formats.asp.reader import AspProgram
-from critics.formats.asp.rules import AspLiteral, AspRule, constants_of
-from critics.formats.asp.submission import ProgramTest
-
-MAX_RENAMED = 5
-"""Constants that the search for duplicates permutes; with more, they are renamed in order of appearance."""
+from critics.formats.asp.control import BudgetExhausted, GuardedControl, GuardSolver, compiled
+from critics.replay.answer_sets.language import AspLiteral, AspRule, constants_of
+from critics.replay.answer_sets.mutants import DOMAIN, Mutant
+from critics.replay.answer_sets.reader import AspProgram
+from critics.replay.answer_sets.submission import ProgramTest, form_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ def guarded_tests(tests: Iterable[ProgramTest]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for position, test in enumerate(tests):
         facts = found[f"__x{position}"] = [fact.render(f"__x{position}") for fact in test.facts]
-        facts += [f"__dom({c}):-__x{position}." for c in constants_of(test.facts)]
+        facts += [f"{DOMAIN}({c}):-__x{position}." for c in constants_of(test.facts)]
         for number, literal in enumerate(test.infer_all):
             found[f"__u{position}a{number}"] = [f":-__u{position}a{number},{literal}."]
         for kind, literals in (("b", test.infer_any), ("c", test.infer_none)):
@@ -118,25 +115,42 @@ def duplicates(tests: tuple[ProgramTest, ...], program: AspProgram) -> str | Non
     """Return how two tests are one: `duplicate_tests` up to names of constants, `duplicate_rationale`, or None."""
     known = constants_of(program.rules)
     predicates = {literal.signature for rule in program.rules for literal in rule.literals()}
-    forms = [_canonical(test, set(known), predicates) for test in tests]
+    forms = [form_of(test, set(known), predicates) for test in tests]
     if len(set(forms)) < len(forms):
         return "duplicate_tests"
     rationales = [re.sub(r"\W+|\d+", " ", test.why).strip().casefold() for test in tests if test.why.strip()]
     return "duplicate_rationale" if len(set(rationales)) < len(rationales) else None
 
 
-def _canonical(test: ProgramTest, known: set[str], predicates: set[tuple[str, int]]) -> tuple[tuple[str, ...], ...]:
-    """Return a form that renaming of fresh constants, order and facts about nothing leave as it is."""
-    facts = [r for r in test.facts if any(literal.signature in predicates for literal in r.literals()) or not r.heads()]
-    literals = (*(lit for r in facts for lit in r.literals()), *test.literals())
-    fresh = [t for t in dict.fromkeys(t for lit in literals for t in lit.arguments) if t not in known]
-    orders = permutations(fresh) if len(fresh) <= MAX_RENAMED else [tuple(fresh)]
-    return min(_spelled(test, facts, {name: f"C{i}" for i, name in enumerate(order)}) for order in orders)
+def selector(rule: int) -> str:
+    """Return the guard of one rule."""
+    return f"__r{rule}"
 
 
-def _spelled(test: ProgramTest, facts: list[AspRule], names: dict[str, str]) -> tuple[tuple[str, ...], ...]:
-    def renamed(text: str) -> str:
-        return re.sub(r'"[^"]*"|\w+', lambda match: names.get(match[0], match[0]), text)
+def selected_fragments(rules: tuple[AspRule, ...], damages: list[Mutant]) -> dict[str, list[str]]:
+    """Return a program's rules and their mutants, each under a guard of its own."""
+    found = {selector(i): [rule.render(selector(i))] for i, rule in enumerate(rules)}
+    for i, mutant in enumerate(damages):
+        found[f"__m{i}"] = [] if mutant.changed is None else [mutant.changed.render(f"__m{i}")]
+    return found
 
-    groups = (facts, test.infer_all, test.infer_any, test.infer_none, ["!"] if test.contradiction else [])
-    return tuple(tuple(sorted({renamed(str(part)) for part in group})) for group in groups)
+
+def domain_facts(rules: tuple[AspRule, ...]) -> str:
+    """Return the program's constants as facts, for mutants whose variables nothing binds."""
+    return " ".join(f"{DOMAIN}({c})." for c in constants_of(rules))
+
+
+def kills(
+    solver: GuardedControl, tests: tuple[ProgramTest, ...], named: list[set[int]], damages: list[Mutant], num_rules: int
+) -> list[tuple[Mutant, ...]]:
+    """Return for each test the mutants of its `named` rules on which it fails; raises `BudgetExhausted`."""
+    everything = frozenset(map(selector, range(num_rules)))
+    contexts = [everything - {selector(m.rule)} | {f"__m{i}"} for i, m in enumerate(damages)]
+    return [
+        tuple(
+            mutant
+            for mutant, on in zip(damages, contexts, strict=True)
+            if mutant.rule in named[position] and run_test(solver, position, test, on) is not None
+        )
+        for position, test in enumerate(tests)
+    ]

@@ -5,20 +5,21 @@ must say the same: a program that runs and was translated wrongly is not believe
 trusted, and the certificate says so.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from critics.formats.csp.certificate import SolutionEvidence, csp_certificate
-from critics.formats.csp.reader import CspProgram, read_csp, variables_of
-from critics.formats.csp.search import Solution, compiled, solutions
+from critics.formats.csp.reader import CspProgram, read_csp
 from critics.formats.csp.text import difference_from_text
-from critics.logic.programs.core import TooLarge, Undefined
-from critics.logic.programs.sections import Repairs
-from critics.logic.programs.submission import read_submission
+from critics.logic.programs.sections import Repairs, read_submission
 from critics.problem import Attempt, Problem
+from critics.replay.finite.search import MAX_NODES, Solution, compiled, solutions
 from critics.replay.finite.solutions import check_solutions
+from critics.replay.finite.terms import TooLarge, Undefined, called, core_record, term_record
 from critics.text.question import adds_condition, read_question
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.certificate import Certificate, certify
 from critics.verdict.conclusion import Refusal, brief, certified, is_wrong, refused, wrong_answer
 
 _DIFFERENCES = {
@@ -31,6 +32,43 @@ _DIFFERENCES = {
 
 DATASET = "logicaldeduction"
 """The data set whose texts `csp_text` reads."""
+
+
+KIND = "csp-model"
+ENGINE = "certistar-csp/1"
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionEvidence:
+    """A program with a solution, and for each option one in which it fails: None for the option that is claimed."""
+
+    text: str
+    program: CspProgram
+    reference: str
+    """`text` where it was compared with the problem's, else `none`."""
+    solution: Solution
+    failing: Sequence[Solution | None]
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "program": self.text,
+            "core": core_of(self.program),
+            "reference": self.reference,
+            "solution": dict(self.solution),
+            "failing": [None if found is None else dict(found) for found in self.failing],
+        }
+
+
+def csp_certificate(problem: Problem, claim: str, evidence: SolutionEvidence, repairs: Sequence[str]) -> Certificate:
+    """Return the certificate, digest included."""
+    limits, reference = {"nodes": MAX_NODES}, evidence.reference
+    return certify(KIND, problem, claim, evidence, engine=ENGINE, reference=reference, limits=limits, repairs=repairs)
+
+
+def core_of(program: CspProgram) -> dict[str, Any]:
+    """Return a program in JSON."""
+    return core_record(program.functions, program.constraints, [term_record(option) for option in program.options])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +91,7 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
         found = _searched(program)
         difference = difference_from_text(problem.context, problem.options, program)
     except TooLarge as error:
-        return refused(Refusal(TimedOut, "too_large", f"{error} takes more steps than allowed"), problem, None)
+        return refused(Refusal(TimedOut, "too_large", f"{error.what} takes more steps than allowed"), problem, None)
     except Refusal as refusal:
         return refused(refusal, problem, None)
     holding = found.holding() if found.solution is not None else []
@@ -88,7 +126,7 @@ def _searched(program: CspProgram) -> Search:
             if None not in failing:
                 break
     except Undefined as error:
-        raise Refusal(Malformed, "undefined", str(error)) from error
+        raise Refusal(Malformed, "undefined", error.why) from error
     return Search(first, tuple(failing))
 
 
@@ -143,5 +181,5 @@ def other_question(question: str, *, compared: bool) -> Refusal | None:
 def _is_trivial(program: CspProgram, position: int) -> bool:
     """Say whether an option holds of every assignment of its own variables."""
     option = program.options[position]
-    own = {name: program.functions[name] for name in variables_of(option)}
+    own = {name: program.functions[name] for name in called(option)}
     return all(map(compiled(option), solutions(own, ())))

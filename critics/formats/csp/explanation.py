@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 from critics.formats.csp.reader import TITLES, CspProgram, read_csp
-from critics.formats.csp.search import Solution, compiled, solutions
 from critics.logic.cores import smallest
-from critics.logic.programs.core import TooLarge, Undefined
 from critics.logic.programs.sections import ProgramError, Repairs, split_sections
-from critics.logic.programs.situations import described
+from critics.logic.programs.z3_solver import described
 from critics.problem import Attempt
-from critics.replay.finite.terms import Operator, Term
+from critics.replay.finite.search import Solution, compiled, solutions
+from critics.replay.finite.terms import Operator, Term, TooLarge, Undefined
 
 MAX_OPTIONS_SHOWN = 3
 

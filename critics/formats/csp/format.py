@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from critics.errors import ReasonedError
 from critics.formats.format import Format
 from critics.logic.programs.sections import Repairs
 from critics.problem import Attempt, Problem
+from critics.replay.cursor import ReasonedError
 from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 
@@ -63,13 +63,13 @@ class Csp(Format):
         return comments_of_sections(completion, TITLES)
 
     def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
-        from critics.formats.csp.certificate import SolutionEvidence
-        from critics.formats.csp.reader import variables_of
+        from critics.formats.csp.critic import SolutionEvidence
+        from critics.replay.finite.terms import called
         from critics.text.trust.bars import position_of, text_of_option
 
         evidence, claim = certificate.evidence, certificate.claim
         assert isinstance(evidence, SolutionEvidence)
-        return list(variables_of(evidence.program.options[position_of(claim)])), text_of_option(problem, claim)
+        return list(called(evidence.program.options[position_of(claim)])), text_of_option(problem, claim)
 
 
 FORMAT = Csp()

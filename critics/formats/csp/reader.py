@@ -8,12 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from critics.formats.logic_program.option import MAX_OPTIONS
 from critics.logic.programs.declarations import INTEGER, Declarations, FunctionType, is_reserved
 from critics.logic.programs.elaborator import Elaborator
 from critics.logic.programs.expression import Call, Listing, Name, read_expression
-from critics.logic.programs.sections import Line, ProgramError, Repairs, split_sections
-from critics.replay.finite.terms import Application, Function, Operator, Quantified, Term
+from critics.logic.programs.sections import MAX_OPTIONS, Line, ProgramError, Repairs, split_sections
+from critics.replay.finite.terms import Function, Term
 
 TITLES = {
     "domain": ("Domain", "Domains"),
@@ -122,16 +121,3 @@ def _options(lines: Sequence[Line], declared: Declarations, repairs: Repairs) ->
     if sorted(letters) != [chr(ord("A") + i) for i in range(len(options))]:
         raise ProgramError("labels", f"the options are lettered {', '.join(letters)}")
     return tuple(formula for _, formula in sorted(options, key=lambda option: option[0]))
-
-
-def variables_of(term: Term) -> set[str]:
-    """Return the program's variables that a term speaks of."""
-    match term:
-        case Application(function, arguments):
-            return {function}.union(*map(variables_of, arguments))
-        case Operator(_, operands):
-            return set[str]().union(*map(variables_of, operands))
-        case Quantified(_, _, body):
-            return variables_of(body)
-        case _:
-            return set()

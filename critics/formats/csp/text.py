@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from critics.formats.csp.reader import CspProgram, variables_of
-from critics.formats.csp.search import compiled, solutions
+from critics.formats.csp.reader import CspProgram
 from critics.logic.programs.ordering_text import At, Claim, read_ordering
-from critics.replay.finite.terms import Application, Constant, Function, Operator, Term
+from critics.replay.finite.search import compiled, solutions
+from critics.replay.finite.terms import Application, Constant, Function, Operator, Term, called
 
 DIFFERENCES = ("", "options", "constraints", "domain", "names")
 """From none to the worst."""
@@ -86,7 +86,7 @@ def _all(functions: Mapping[str, Function], constraints: Sequence[Term]) -> set[
 
 
 def _equivalent(one: Term, other: Term, functions: Mapping[str, Function]) -> bool:
-    names = sorted(variables_of(one) | variables_of(other))
+    names = sorted(called(one) | called(other))
     if len(names) > 3:
         return False
     choices = product(*(functions[name].values or () for name in names))

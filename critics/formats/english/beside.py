@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from critics.logic.first_order.syntax import (
+from critics.replay.first_order.syntax import (
     Atom,
     Compound,
     Equality,
@@ -18,9 +18,9 @@ from critics.logic.first_order.syntax import (
     Quantified,
     Quantifier,
     conjunction,
+    conjuncts,
     subformulas,
 )
-from critics.logic.first_order.theory import conjuncts
 from critics.text.faithfulness.alignment import aligned, missing
 from critics.text.faithfulness.compression import miscounted
 from critics.text.faithfulness.english import Sentence

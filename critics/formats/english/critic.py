@@ -15,12 +15,12 @@ from critics.formats.english.formalised import judge_formalised
 from critics.formats.english.formulas import has_formulas
 from critics.formats.english.saturation import saturation
 from critics.formats.english.trial import BadSentence, Trial
-from critics.logic.entailment import OutOfWork, is_consistent
-from critics.logic.kernel import ArityError, WorkLimitExceeded
-from critics.logic.sorts import SortError
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.clauses import OutOfWork, is_consistent
 from critics.replay.english import check_english
+from critics.replay.kernel import ArityError, WorkLimitExceeded
+from critics.replay.sorts import SortError
 from critics.text.english.answer import answer_of
 from critics.text.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
 from critics.text.english.outline import Outline

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from critics.logic.first_order.entailment import DEFAULT_BUDGET
-from critics.logic.first_order.model import Model
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import version
-from critics.logic.first_order.syntax import Formula
 from critics.problem import Problem
+from critics.replay.first_order.models import Model
+from critics.replay.first_order.syntax import Formula
 from critics.replay.grades import Grade
 from critics.verdict.certificate import Certificate, certify, regraded
 

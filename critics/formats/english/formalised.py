@@ -11,15 +11,7 @@ from dataclasses import dataclass, replace
 
 from critics.formats.english.beside import beside, beside_clauses
 from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate
-from critics.formats.english.formulas import (
-    KEY,
-    Answered,
-    Claim,
-    FormalText,
-    NoFormulas,
-    Nothing,
-    read_formulas,
-)
+from critics.formats.english.formulas import KEY, Answered, Claim, FormalText, NoFormulas, Nothing, read_formulas
 from critics.logic.first_order.entailment import (
     DEFAULT_BUDGET,
     Denied,
@@ -30,9 +22,9 @@ from critics.logic.first_order.entailment import (
     decide,
 )
 from critics.logic.first_order.solvers import Answer, solve
-from critics.logic.first_order.syntax import Formula, FormulaError, Not, negated, signature
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.first_order.syntax import Formula, FormulaError, Not, negated, signature
 from critics.text.blocks import answers_early
 from critics.text.english.answer import answer_of
 from critics.text.english.span import coverage, painted

@@ -3,10 +3,10 @@
 from collections.abc import Set
 from functools import lru_cache
 
-from critics.logic.clause import Implication, fact
-from critics.logic.formula import Literal, parse_literal, parse_statement
-from critics.logic.kernel import Inference, Kernel
 from critics.problem import Formal
+from critics.replay.clauses import Implication, fact
+from critics.replay.formula import Literal, parse_literal, parse_statement
+from critics.replay.kernel import Inference, Kernel
 from critics.text.english.language import ProblemLanguage
 from critics.text.reference import saturated
 

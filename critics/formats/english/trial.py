@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from critics.formats.english.saturation import bearing, saturation, unsaid
-from critics.logic.clause import Implication, denied, fact
-from critics.logic.entailment import OutOfWork, follows
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.clauses import Implication, OutOfWork, denied, fact, follows
 from critics.text.english.answer import answer_of
 from critics.text.english.language import ProblemLanguage, Said
 from critics.text.english.passage import Passage, TextSentence

@@ -9,25 +9,77 @@ match it. Without one the pair is taken on trust, as the certificate says. Ident
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
-from critics.formats.equivalence.certificate import equivalence_certificate, language_of
-from critics.formats.equivalence.language import Language, is_alphabet
-from critics.formats.equivalence.outcome import Different, Equivalent, UndecidedPair
-from critics.formats.equivalence.pair import Pair, decide, is_contingent, is_left, read_pair
-from critics.formats.equivalence.regex import ALPHABET
-from critics.logic.first_order.syntax import FormulaError
+from critics.formats.equivalence.language import ALPHABET, Language, is_alphabet
+from critics.formats.equivalence.pair import (
+    Pair,
+    RegexPair,
+    decide,
+    free_names,
+    is_contingent,
+    is_left,
+    read_pair,
+    texts,
+)
+from critics.formats.equivalence.sampling import Different, Equivalent, UndecidedPair
 from critics.problem import Attempt, Formal, Problem, is_object
 from critics.replay.answers import in_terms_of
+from critics.replay.equivalences.checker import ENGINE, KINDS
+from critics.replay.first_order.syntax import FormulaError
 from critics.replay.semantics import SEMANTICS
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.certificate import Certificate, certify
 from critics.verdict.conclusion import brief, is_wrong, wrong_answer
 
 MAX_CHARACTERS = 100_000
 _FAMILY = re.compile(r"autoeval(?:-[a-z0-9]+)*")
 """Data sets that ask whether two expressions mean the same."""
 _KEYS = {"language", "left", "right"}
+
+
+@dataclass(frozen=True, slots=True)
+class EquivalenceEvidence:
+    """Both sides, and how to see that they mean the same."""
+
+    pair: Pair
+    reference: str
+    proved: Equivalent
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        left, right = texts(self.pair)
+        return {
+            "language": language_of(self.pair).value,
+            "left": left,
+            "right": right,
+            "free": free_names(self.pair),
+            "reference": self.reference,
+            "method": self.proved.method,
+            "detail": dict(self.proved.detail),
+        }
+
+
+def equivalence_certificate(problem: Problem, pair: Pair, claim: str, proved: Equivalent) -> Certificate:
+    """Return the certificate, digest included; where the problem names its formula, the left side is that."""
+    reference = "none" if problem.formal is None else "given"
+    return certify(
+        KINDS[language_of(pair).value],
+        problem,
+        claim,
+        EquivalenceEvidence(pair, reference, proved),
+        engine=ENGINE,
+        formal=problem.formal,
+        reference=reference,
+        repairs=() if isinstance(pair, RegexPair) else pair.repairs,
+    )
+
+
+def language_of(pair: Pair) -> Language:
+    """Return the language in which both sides are written."""
+    return Language.REGEX if isinstance(pair, RegexPair) else pair.language
 
 
 def judge_equivalence(problem: Problem, attempt: Attempt) -> Verdict:

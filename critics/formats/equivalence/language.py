@@ -4,19 +4,37 @@ Formulas are read by `critics.logic.first_order.parser` in its notation for gene
 quantifier reaches as far as it can, → groups to the right, names do not depend on case, free variables stay free. What
 a grammar of AutoEval has no place for is refused here: equality, a first-order atom in a propositional formula, a name
 that begins with a digit. 3-CNF is a way to generate formulas; read, they are propositional.
+
+Of regular expressions, what has one meaning beyond the grammar is read as well: `ε` and `()` as the empty word, LaTeX's
+`^{*}` as a star, and wrappers (labels, fences, quotes, slashes, anchors, a final stop). `+ ? { } [ ] .` and everything
+else is refused: `0+1` may be a union or a repetition.
 """
 
 import re
 from enum import Enum
 
-from critics.formats.equivalence.regex import ALPHABET, Regex, read_regex
 from critics.logic.first_order.parser import Parsed, parse
-from critics.logic.first_order.syntax import Atom, Equality, Formula, FormulaError, Quantified, signature, subformulas
-from critics.logic.first_order.tokens import GENERATED, is_plain
+from critics.logic.first_order.tokens import GENERATED, PAIRS, is_plain, stripped, unwrapped
+from critics.replay.equivalences.regex import MAX_CHARACTERS, Regex, RegexReading
+from critics.replay.first_order.syntax import Atom, Equality, Formula, FormulaError, Quantified, signature, subformulas
 
 _GLUED_OR = re.compile(r"(?<=\d)[vV](?=[\s¬~!(\[\\])")
 """The letter `v` for ∨ without the blank before it, as in `p1v p2`."""
 NUM_LETTERS = 10
+ALPHABET = "01"
+"""The letters where a problem declares no others: the paper's RE(2)."""
+_BLANK = r"[ \t\u00a0\u200b-\u200d\u2060\ufeff]"
+_BLANKS = re.compile(f"{_BLANK}+")
+_LABEL = re.compile(
+    r"[\[*_#\s]*(?:(?:the|final|resulting|equivalent)\s+)*"
+    r"(?:answer|output|result|formula|regular expression|regexp?|pattern)\b"
+    r"(?:\]|\*\*|__|\s)*(?::(?:\*\*|__|\s)*|(?<=\])\s*|\n\s*)",
+    re.IGNORECASE,
+)
+"""A label; of what follows its colon only a pair of stars is its own, so that `Answer: *01` stays wrong."""
+_PAIRS = (*PAIRS, ("/", "/"))
+_SIGNS = re.compile(r"\^\{\s*\*\s*\}|\^\*|\\(?:var)?epsilon(?![a-zA-Z])|\\[*()|]|.", re.DOTALL)
+_MEANING = {"∗": "*", r"\epsilon": "ε", r"\varepsilon": "ε"}
 
 
 class Language(Enum):
@@ -31,6 +49,38 @@ class Language(Enum):
 def read_expression(text: str, language: Language, alphabet: str = ALPHABET) -> Formula | Regex:
     """Read a formula or a regular expression; raises `FormulaError` with a reason and a position."""
     return read_regex(text, alphabet) if language is Language.REGEX else read_formula(text, language).formula
+
+
+def read_regex(text: str, alphabet: str = ALPHABET) -> Regex:
+    """Read one expression; raises `FormulaError` with a reason and a position."""
+    if len(text) > MAX_CHARACTERS:
+        raise FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
+    inner, start = _unwrapped(text)
+    if not inner:
+        raise FormulaError("empty", "there is no expression", start)
+    reading = RegexReading(alphabet)
+    for match in _SIGNS.finditer(inner):
+        if not _BLANKS.fullmatch(match[0]):
+            reading.take(_meaning(match[0]), start + match.start())
+    return reading.whole(start + len(inner))
+
+
+def _unwrapped(text: str) -> tuple[str, int]:
+    """Return what is inside all wrappers, and where it begins."""
+    inner, start = unwrapped(text, label=_LABEL, pairs=_PAIRS)
+    if inner.endswith(".") and not inner.endswith(".."):
+        inner, start = unwrapped(inner[:-1], start, label=_LABEL, pairs=_PAIRS)
+    bare = inner.removesuffix("$")
+    return stripped(bare.removeprefix("^"), start + bare.startswith("^"))
+
+
+def _meaning(sign: str) -> str:
+    """Return what a sign stands for: itself, or what LaTeX and escapes spell otherwise."""
+    if sign in _MEANING:
+        return _MEANING[sign]
+    if sign.startswith("^") and len(sign) > 1:
+        return "*"
+    return sign[1] if len(sign) == 2 and sign[0] == "\\" else sign
 
 
 def read_formula(text: str, language: Language) -> Parsed:

@@ -13,12 +13,12 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from critics.formats.equivalence.language import Language, read_formula
-from critics.formats.equivalence.regex import Regex, read_regex, write_regex
+from critics.formats.equivalence.language import Language, read_formula, read_regex
 from critics.formats.equivalence.traversal import find_spelling, find_traversal, num_groups
 from critics.formats.equivalence.wording import find_code
-from critics.logic.first_order.normal import flattened
-from critics.logic.first_order.syntax import (
+from critics.logic.first_order.tokens import OPERATORS
+from critics.replay.equivalences.regex import Regex, write_regex
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
     Compound,
@@ -30,10 +30,10 @@ from critics.logic.first_order.syntax import (
     Quantified,
     Term,
     Variable,
+    flattened,
     signature,
     subformulas,
 )
-from critics.logic.first_order.tokens import OPERATORS
 
 MAX_CHARACTERS = 20_000
 MAX_PARTS = 200

@@ -3,18 +3,15 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from critics.formats.equivalence.automaton import AutomatonTooLarge, distinguishing_word, minimal_automaton
 from critics.formats.equivalence.first_order import decide_first_order
-from critics.formats.equivalence.language import Language, read_formula
-from critics.formats.equivalence.outcome import Different, Equivalent, Outcome, UndecidedPair
-from critics.formats.equivalence.prenex import is_constant
-from critics.formats.equivalence.propositional import decide_propositional
-from critics.formats.equivalence.regex import ALPHABET, Regex, read_regex, write_regex
-from critics.logic.first_order.normal import flattened
+from critics.formats.equivalence.language import ALPHABET, Language, read_formula, read_regex
+from critics.formats.equivalence.propositional import decide_propositional, is_constant
+from critics.formats.equivalence.sampling import Different, Equivalent, Outcome, UndecidedPair
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer, Budget, solve
-from critics.logic.first_order.syntax import Formula, Not, Quantified, open_names, signature, subformulas
-from critics.replay.equivalences import regex as second
+from critics.replay.equivalences.automaton import AutomatonTooLarge, distinguishing_word, matches, minimal_automaton
+from critics.replay.equivalences.regex import Regex, write_regex
+from critics.replay.first_order.syntax import Formula, Not, Quantified, flattened, open_names, signature, subformulas
 
 AUTOMATON = "automaton"
 
@@ -73,9 +70,8 @@ def decide_regex(left: Regex, right: Regex, alphabet: str = ALPHABET) -> Outcome
                 "transitions": [list(row) for row in automaton.transitions],
                 "accepting": list(automaton.accepting),
             })  # fmt: skip
-        matcher = second.Derivatives()
-        in_left, in_right = (matcher.matches(second.read(write_regex(side), alphabet), word) for side in (left, right))
-    except (AutomatonTooLarge, second.TooLarge):
+        in_left, in_right = (matches(side, word) for side in (left, right))
+    except AutomatonTooLarge:
         return UndecidedPair()
     if in_left == in_right:
         raise AssertionError("the expressions agree on the word that was said to distinguish them")

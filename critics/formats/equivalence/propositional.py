@@ -1,19 +1,28 @@
-"""Equivalence of propositional formulas: by truth tables, and with more propositions by a solver's proof."""
+"""Propositional methods: truth tables, a solver's proof, and formulas whose quantifiers are the same in front.
 
-from collections.abc import Hashable, Mapping
+Two formulas are equivalent if their prefixes are the same, up to the order of neighbours of one kind, and their
+matrices are equivalent as propositional formulas over atoms. That needs no prover, and covers what rewriting leaves
+under unchanged quantifiers.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby, islice, permutations, product
 from typing import TypeAlias
 
-from critics.formats.equivalence.graph import Graph
-from critics.formats.equivalence.outcome import Different, Equivalent, Outcome, UndecidedPair
-from critics.formats.equivalence.table import MAX_ATOMS, truth_table
-from critics.logic.first_order.model import Model, satisfies
-from critics.logic.first_order.syntax import Atom, Formula, subformulas
-from critics.logic.sat import MAX_WORK, Contradictory, GivenUp, Satisfied, solve_clauses
+from critics.formats.equivalence.sampling import MAX_ATOMS, Different, Equivalent, Outcome, UndecidedPair, truth_table
+from critics.replay.equivalences.graph import MAX_TABLE, TRUE, Graph
+from critics.replay.equivalences.prenex import places_of, prenex
+from critics.replay.first_order.models import Model, satisfies
+from critics.replay.first_order.syntax import Atom, Formula, Quantifier, subformulas
+from critics.replay.sat import MAX_WORK, Contradictory, GivenUp, Satisfied, solve_clauses
 
+PREFIX = "prefix"
+WORK = 40_000
+"""Of the propositional solver, for one order; a hundred times what generated formulas take."""
+MAX_ORDERS = 24
+"""Orders of neighbouring quantifiers that are tried."""
 METHOD = "propositional"
-MAX_CHECKED = 20
-"""Propositions up to which the checker makes a table of its own, and needs no proof."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,7 @@ def compare(graph: Graph, one: int, other: int, work: int = MAX_WORK) -> Compari
     match solution:
         case Contradictory(learned):
             # The checker makes a table of few propositions sooner than it follows a proof.
-            return Same(learned if len(graph.support([one, other])) > MAX_CHECKED else ())
+            return Same(learned if len(graph.support([one, other])) > MAX_TABLE else ())
         case Satisfied(literals):
             return Apart({key: node in literals for key, node in graph.atoms.items()})
         case GivenUp():
@@ -81,3 +90,37 @@ def _different(left: Formula, right: Formula, values: dict[str, bool]) -> Outcom
     if left_holds == satisfies(model, [right]):
         raise AssertionError("the formulas agree where they were said to differ")
     return Different(dict(sorted(values.items())), left_holds)
+
+
+def decide_by_prefix(left: Formula, right: Formula) -> Equivalent | None:
+    """Prove an equivalence by prefixes and matrices; None where that does not work, which says nothing."""
+    one, other = prenex(left), prenex(right)
+    if one is None or other is None or one.kinds != other.kinds:
+        return None
+    for order in islice(_orders(one.kinds), MAX_ORDERS):
+        graph = Graph()
+        first = graph.add(one.matrix, one.places)
+        second = graph.add(other.matrix, places_of(one, other, list(order)))
+        match compare(graph, first, second, WORK):
+            case Same(clauses):
+                return Equivalent(PREFIX, {"order": list(order), "clauses": [list(clause) for clause in clauses]})
+            case _:
+                pass
+    return None
+
+
+def is_constant(formula: Formula) -> bool:
+    """Say whether a formula is seen to hold always or never, by its matrix alone; false says nothing."""
+    found = prenex(formula)
+    if found is None:
+        return False
+    graph = Graph()
+    literal = graph.add(found.matrix, found.places)
+    return any(isinstance(compare(graph, literal, value, WORK), Same) for value in (TRUE, -TRUE))
+
+
+def _orders(kinds: tuple[Quantifier, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield for each order the place in the left prefix of every quantifier of the right one; as it stands first."""
+    blocks = [[number for number, _ in block] for _, block in groupby(enumerate(kinds), key=lambda pair: pair[1])]
+    for chosen in product(*(permutations(block) for block in blocks)):
+        yield tuple(number for block in chosen for number in block)

@@ -1,30 +1,46 @@
-"""Finite models drawn at random, hundreds evaluated at once: the quickest way to a counter-model where there is one.
+"""Many models evaluated at once, as the bits of integers: truth tables, and finite models drawn at random.
 
 In a batch of models of one size, constants and functions are the same, and each ground atom has an integer of truth
 values, a bit for a model. With one object the batch is all there is, where that fits. What is found is evaluated again
-by `critics.logic.first_order.model`; what is not found says nothing.
+by `critics.replay.first_order.models`; what is not found says nothing.
+
+While a formula is evaluated, a value has a block of bits, one bit for each model, for every choice of objects for the
+variables in scope; the innermost variable is the highest digit of a block's number. So a connective is one operation on
+integers, and a quantifier joins the blocks of its variable.
 """
 
 import random
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeAlias
 
-from critics.formats.equivalence.lifting import holding, num_steps
-from critics.formats.equivalence.outcome import Different
-from critics.formats.equivalence.table import column
-from critics.logic.first_order.model import Model, Symbol, assignments, satisfies
-from critics.logic.first_order.syntax import (
+from critics.replay.first_order.models import Model, Symbol, assignments, satisfies
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
+    Compound,
     Constant,
     Equality,
     Formula,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
     Signature,
     Term,
     Variable,
     signature,
+    subformulas,
+    variables_of,
 )
 
+MAX_ATOMS = 16
+"""65,536 assignments: an operation takes a microsecond. With more, a solver is better."""
+Ground: TypeAlias = Callable[[Atom | Equality, Mapping[str, int]], int]
+"""Returns in which models an atom holds, given the objects of its variables."""
+MAX_BLOCKS = 1_024
+"""Of one value; the objects of variables further inside are tried one by one."""
 BATCH = 512
 """Models in a batch."""
 SIZES = (1, 2, 2, 2, 3, 2, 3, 2, 3)
@@ -35,6 +51,148 @@ MAX_STEPS = 30_000
 """Subformulas evaluated in all batches together; then the search ends."""
 MAX_TABLE = 4_096
 """Ground atoms of a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalent:
+    """Both mean the same, and this is how the checker can see it."""
+
+    method: str
+    """`propositional`, `prefix`, `solver` or `automaton`."""
+    detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Evidence of the method, in JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Different:
+    """Here they differ, and a separate evaluator has seen it."""
+
+    witness: Mapping[str, Any]
+    """In JSON: truth values of propositions, a finite model, or a word."""
+    left_holds: bool
+    """The left one holds there, or matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndecidedPair:
+    """The budget ran out; nothing is known."""
+
+
+Outcome: TypeAlias = Equivalent | Different | UndecidedPair
+
+
+@lru_cache(maxsize=256)
+def column(number: int, num_atoms: int) -> int:
+    """Return the values of one proposition: bit i is bit `number` of i."""
+    block = (1 << (1 << number)) - 1
+    period = 1 << (number + 1)
+    values, length = block << (1 << number), period
+    while length < 1 << num_atoms:
+        values |= values << length
+        length *= 2
+    return values
+
+
+def truth_table(formula: Formula, names: Sequence[str]) -> int:
+    """Return a propositional formula's table over `names`, which must have all of its propositions.
+
+    Bit i is its value under assignment i, so that formulas that mean the same have the same number.
+    """
+    columns: dict[Atom | Equality, int] = {Atom(name): column(number, len(names)) for number, name in enumerate(names)}
+    return holding(formula, 1, 1 << len(names), lambda atom, _: columns[atom])
+
+
+def joined(operator: Operator, operands: Sequence[int], everywhere: int) -> int:
+    """Return the values of a connective, given those of its operands."""
+    found = operands[0]
+    if operator is Operator.AND:
+        for operand in operands:
+            found &= operand
+        return found
+    if operator is Operator.OR:
+        for operand in operands:
+            found |= operand
+        return found
+    if operator is Operator.IMPLIES:
+        return (everywhere ^ found) | operands[1]
+    return found ^ operands[1] ^ (everywhere if operator is Operator.IFF else 0)
+
+
+def num_steps(formula: Formula, size: int) -> int:
+    """Return how many formulas are evaluated if each quantifier tries each object: a bound on the blocks of bits."""
+    if isinstance(formula, Not):
+        return 1 + num_steps(formula.body, size)
+    if isinstance(formula, Compound):
+        return 1 + sum([num_steps(operand, size) for operand in formula.operands])
+    return 1 + size * num_steps(formula.body, size) if isinstance(formula, Quantified) else 1
+
+
+def holding(formula: Formula, size: int, num: int, ground: Ground) -> int:
+    """Return in which of `num` models, which share the objects `0 .. size - 1`, a formula holds: a bit for each."""
+    used = {name for part in subformulas(formula) if isinstance(part, Atom | Equality) for name in variables_of(part)}
+    return _Evaluation(size, num, ground, frozenset(used)).value(formula, (), {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    size: int
+    num: int
+    ground: Ground
+    used: frozenset[str]
+    """Variables that stand in some atom: quantifiers of others, of which there may be many, are passed over."""
+
+    def value(self, formula: Formula, scope: tuple[str, ...], objects: Mapping[str, int]) -> int:
+        """Return a block for each choice of objects for the variables in scope; `objects` are those of inner ones."""
+        # Tests of the type and no `match`: most of the time of looking for a model is spent here.
+        if isinstance(formula, Not):
+            return self._everywhere(scope) ^ self.value(formula.body, scope, objects)
+        if isinstance(formula, Compound):
+            values = [self.value(operand, scope, objects) for operand in formula.operands]
+            return joined(formula.operator, values, self._everywhere(scope))
+        if isinstance(formula, Quantified):
+            return self._over_all(formula, scope, objects)
+        return self._spread(formula, scope, frozenset(variables_of(formula)) - objects.keys(), objects)
+
+    def _everywhere(self, scope: tuple[str, ...]) -> int:
+        return _ones(self.num * self.size ** len(scope))
+
+    def _over_all(self, formula: Quantified, scope: tuple[str, ...], objects: Mapping[str, int]) -> int:
+        body, variable = formula.body, formula.variable
+        if variable not in self.used:
+            return self.value(body, scope, objects)
+        if self.size ** (len(scope) + 1) > MAX_BLOCKS:
+            values = [self.value(body, scope, {**objects, variable: number}) for number in range(self.size)]
+        else:
+            width, value = self.num * self.size ** len(scope), self.value(body, (*scope, variable), objects)
+            values = [value >> width * number & _ones(width) for number in range(self.size)]
+        operator = Operator.AND if formula.quantifier is Quantifier.ALL else Operator.OR
+        return joined(operator, values, self._everywhere(scope))
+
+    def _spread(
+        self, atom: Atom | Equality, scope: tuple[str, ...], free: frozenset[str], objects: Mapping[str, int]
+    ) -> int:
+        """Return an atom's blocks; a variable that it has not, or that an inner one hides, changes none."""
+        if not scope or not free:
+            return self.ground(atom, objects) * _repeated(self.num, self.size ** len(scope))
+        outer, variable = scope[:-1], scope[-1]
+        width, value = self.num * self.size ** len(outer), 0
+        if variable not in free:
+            return self._spread(atom, outer, free, objects) * _repeated(width, self.size)
+        for number in reversed(range(self.size)):
+            block = self._spread(atom, outer, free - {variable}, {**objects, variable: number})
+            value = value << width | block
+        return value
+
+
+@lru_cache(maxsize=256)
+def _ones(num: int) -> int:
+    return (1 << num) - 1
+
+
+@lru_cache(maxsize=256)
+def _repeated(width: int, times: int) -> int:
+    """Return what a block is to be multiplied with to stand so many times."""
+    return _ones(width * times) // _ones(width)
 
 
 class _TooLarge(Exception):  # noqa: N818
@@ -62,7 +220,7 @@ def sampled_difference(left: Formula, right: Formula) -> Different | None:
 def shown_difference(left: Formula, right: Formula, model: Model) -> Different | None:
     """Return the difference if our evaluator finds that just one of two formulas holds in a model.
 
-    Raises `critics.logic.first_order.syntax.FormulaError` where the model is too large, or lacks a symbol.
+    Raises `critics.replay.first_order.syntax.FormulaError` where the model is too large, or lacks a symbol.
     """
     left_holds = satisfies(model, [left])
     return None if left_holds == satisfies(model, [right]) else Different(model.record(), left_holds)

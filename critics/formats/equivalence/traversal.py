@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
-from critics.formats.equivalence import regex as re_
-from critics.formats.equivalence.regex import Regex
 from critics.formats.equivalence.wording import NUMBER_WORDS, tokens
-from critics.logic.first_order.syntax import (
+from critics.replay.equivalences import regex as re_
+from critics.replay.equivalences.regex import Regex
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
     Compound,

@@ -8,10 +8,9 @@ as such, and `unknown` must be about what the premises are about, because leavin
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from critics.formats.fol.certificate import RESULTS, entailment_certificate
-from critics.formats.fol.program import Program, read_program
-from critics.logic.first_order.closure import closed_all
+from critics.formats.fol.program import Program, in_terms_of_theory, read_program
 from critics.logic.first_order.entailment import (
     DEFAULT_BUDGET,
     Denied,
@@ -23,32 +22,26 @@ from critics.logic.first_order.entailment import (
     can_fail,
     decide,
 )
-from critics.logic.first_order.model import Model
-from critics.logic.first_order.normal import key
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import Answer, solve
-from critics.logic.first_order.syntax import (
+from critics.logic.first_order.solvers import Answer, Budget, solve, version
+from critics.logic.first_order.theory import FolTheory, closed_all, read_theory
+from critics.problem import Attempt, Problem
+from critics.replay.answers import in_terms_of
+from critics.replay.first_order.entailments import reworded, shares_vocabulary, unstated
+from critics.replay.first_order.models import Model
+from critics.replay.first_order.syntax import (
     Compound,
     Formula,
     FormulaError,
     Not,
     Operator,
+    conjuncts,
+    key,
     negated,
     open_names,
     signature,
 )
-from critics.logic.first_order.theory import (
-    FolTheory,
-    conjuncts,
-    in_terms_of_theory,
-    read_theory,
-    reworded,
-    shares_vocabulary,
-    unstated,
-)
-from critics.logic.formula import FormulaError as AnyFormulaError
-from critics.problem import Attempt, Problem
-from critics.replay.answers import in_terms_of
+from critics.replay.formula import FormulaError as AnyFormulaError
 from critics.text.reference import (
     Reference,
     ReferenceMismatch,
@@ -58,7 +51,61 @@ from critics.text.reference import (
     text_contradicts,
 )
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.certificate import Certificate, certify
 from critics.verdict.conclusion import Refusal, brief, is_wrong, no_reference, wrong_answer
+
+KIND = "fol-entailment"
+ENGINE = "certistar-fol/1"
+RESULTS: dict[type, str] = {Entailed: "true", Denied: "false", Open: "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class EntailmentEvidence:
+    """Premises and conclusion, whether the one follows from the others, and the models that a result needs."""
+
+    program: Program
+    reference: str
+    entailment: Entailed | Denied | Open
+    contingent: Model | None
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        found = self.entailment
+        models: dict[str, Model | None] = {
+            "holds": None if isinstance(found, Denied) else found.holds,
+            "fails": None if isinstance(found, Entailed) else found.fails,
+            "contingent": self.contingent,
+        }
+        return {
+            "premises": [canonical(premise) for premise in self.program.premises],
+            "conclusion": canonical(self.program.conclusion),
+            "result": RESULTS[type(found)],
+            "reference": self.reference,
+            "models": {name: None if model is None else model.record() for name, model in models.items()},
+        }
+
+
+def entailment_certificate(
+    problem: Problem,
+    known: Reference | None,
+    program: Program,
+    claim: str,
+    entailment: Entailed | Denied | Open,
+    contingent: Model | None,
+    budget: Budget,
+) -> Certificate:
+    """Return the certificate, digest included; `known` is what the program was compared with, if anything."""
+    return certify(
+        KIND,
+        problem,
+        claim,
+        EntailmentEvidence(program, source_name(known), entailment, contingent),
+        engine=f"{ENGINE} {version()}",
+        formal=None if known is None else known.formal,
+        reference=source_name(known),
+        limits={"rlimit": budget.rlimit, "wall_ms": budget.wall_ms},
+        repairs=program.repairs,
+    )
 
 
 def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
@@ -200,7 +247,7 @@ def is_mentioned(premises: Sequence[Formula], conclusion: Formula) -> bool:
 
 def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | Open) -> Entailed | Denied | Open:
     """Return the result with models of the whole reference; raises `Refusal` where the program formalises else."""
-    if not shares_vocabulary(program.formulas(), theory):
+    if not shares_vocabulary(program.formulas(), [*theory.axioms, theory.goal]):
         raise Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
     _refuse_unstated(program, theory.axioms, RESULTS[type(decided)])
     same = key(program.conclusion) == key(theory.goal)

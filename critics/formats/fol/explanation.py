@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from critics.formats.fol.program import Program, read_program
 from critics.logic.cores import smallest
-from critics.logic.first_order.closure import closed_all
 from critics.logic.first_order.entailment import DEFAULT_BUDGET, Inconsistent, Open, decide
-from critics.logic.first_order.model import Model
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer, solve
-from critics.logic.first_order.syntax import Formula, FormulaError
+from critics.logic.first_order.theory import closed_all
 from critics.problem import Attempt
+from critics.replay.first_order.models import Model
+from critics.replay.first_order.syntax import Formula, FormulaError
 from critics.workers.own_time import own_time
 
 WALL_S = 3.0

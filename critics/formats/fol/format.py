@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from critics.errors import ReasonedError
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
+from critics.replay.cursor import ReasonedError
 from critics.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class FirstOrder(Format):
     def renamed(self, completion: str) -> str | None:
         from critics.formats.fol.program import read_program
         from critics.logic.first_order.printing import canonical
-        from critics.logic.first_order.syntax import signature
+        from critics.replay.first_order.syntax import signature
         from critics.text.trust.renaming import fresh_names, with_names
 
         try:

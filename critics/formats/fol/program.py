@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from critics.logic.first_order.parser import Parsed, parse
-from critics.logic.first_order.syntax import Formula, FormulaError, signature
+from critics.logic.first_order.theory import FolTheory
 from critics.logic.first_order.tokens import ANNOTATED, NLTK, Notation
+from critics.replay.first_order.reader import folded
+from critics.replay.first_order.syntax import Formula, FormulaError, signature
 
 MAX_CHARACTERS = 20_000
 """Longer programs are not read; the longest published one has 5,000."""
@@ -113,3 +115,11 @@ def _parse_line(number: int, line: str, notation: Notation, repairs: list[str]) 
 
 def _words(parsed: Parsed, *, marked: bool) -> tuple[str, ...]:
     return (*parsed.repairs, *(["list_mark"] if marked else []))
+
+
+def in_terms_of_theory(program: Program, theory: FolTheory) -> Program:
+    """Return the program with its names as the reference has them."""
+    if not theory.folded:
+        return program
+    premises = tuple(map(folded, program.premises))
+    return Program(premises, folded(program.conclusion), (*program.repairs, "names_folded"))

@@ -16,7 +16,11 @@ from typing import TypeAlias
 from critics.formats.guided.read_outs import MAX_QUOTED, Account, unread
 from critics.formats.guided.sentence_reader import SentenceReader, sentence_reader
 from critics.formats.guided.support import Blocks, Support
-from critics.logic.formula import (
+from critics.logic.horn import horn_certificate
+from critics.problem import Attempt, Formal, Problem
+from critics.replay.answers import in_terms_of
+from critics.replay.derivations import check
+from critics.replay.formula import (
     BLANKS,
     FormulaError,
     Literal,
@@ -28,13 +32,9 @@ from critics.logic.formula import (
     parse_statement,
     subterms,
 )
-from critics.logic.horn import horn_certificate
-from critics.logic.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Entry, Kernel, WorkLimitExceeded
-from critics.logic.matching import literals_of
-from critics.logic.sorts import SortError
-from critics.problem import Attempt, Formal, Problem
-from critics.replay.answers import in_terms_of
-from critics.replay.derivations import check
+from critics.replay.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Entry, Kernel, WorkLimitExceeded
+from critics.replay.matching import literals_of
+from critics.replay.sorts import SortError
 from critics.text.background import background
 from critics.text.blocks import Block, BlockError, answers_early, final_answer, split_blocks
 from critics.text.pieces import pieces

@@ -3,9 +3,9 @@
 import re
 from typing import TYPE_CHECKING
 
-from critics.errors import ReasonedError
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
+from critics.replay.cursor import ReasonedError
 from critics.text.part import TextStep
 from critics.verdict import Verdict
 
@@ -30,7 +30,7 @@ class Guided(Format):
         return judge_guided(problem, attempt)
 
     def theory(self, attempt: Attempt) -> "Formalisation | None":
-        from critics.logic.formula import parse_literal, parse_statement
+        from critics.replay.formula import parse_literal, parse_statement
         from critics.text.blocks import split_blocks
         from critics.text.faithfulness.formalisation import of_statements
 

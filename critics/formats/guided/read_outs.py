@@ -12,8 +12,8 @@ from itertools import islice
 
 from critics.formats.guided.sentence_reader import are_names, plainly
 from critics.formats.guided.support import Beside, Said, Support, UnsupportedError, formula_of, plain_claim, whole
-from critics.logic.formula import BLANKS, Literal, Rule, Statement, parse_statement
-from critics.logic.kernel import Entry
+from critics.replay.formula import BLANKS, Literal, Rule, Statement, parse_statement
+from critics.replay.kernel import Entry
 from critics.text.blocks import Block
 from critics.text.english.span import num_characters
 from critics.text.english.unit import Unit

@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from critics.logic.clause import Implication, clause_of, read_clause, statement_of
-from critics.logic.formula import BLANKS, Statement, canonical_statement, parse_statement
 from critics.problem import Formal, Problem
+from critics.replay.clauses import Implication, clause_of, read_clause, statement_of
+from critics.replay.formula import BLANKS, Statement, canonical_statement, parse_statement
 from critics.text.english import phrases
 from critics.text.english.language import ProblemLanguage, Said, Unreadable, language_of
 from critics.text.english.outline import MAX_SENTENCE, Outline

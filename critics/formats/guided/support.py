@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from critics.formats.guided.sentence_reader import SentenceReader
-from critics.logic.clause import clause_of, fact, statement_of
-from critics.logic.formula import (
+from critics.problem import Problem
+from critics.replay.clauses import clause_of, fact, statement_of
+from critics.replay.formula import (
     BLANKS,
     FormulaError,
     Literal,
@@ -20,9 +21,8 @@ from critics.logic.formula import (
     canonical_statement,
     parse_statement,
 )
-from critics.logic.kernel import Axiom, Inference, Kernel
-from critics.logic.matching import kind, match
-from critics.problem import Problem
+from critics.replay.kernel import Axiom, Inference, Kernel
+from critics.replay.matching import kind, match
 from critics.text.english.answer import answer_of
 from critics.text.english.passage import Passage
 from critics.text.english.steps import Ledger, OutOfWork, Warrant

@@ -4,17 +4,61 @@ Stricter than Logic-LM's runner, which takes the first option printed. Each refu
 What the text means is not known here: a certificate says `trusted`.
 """
 
-from critics.formats.logic_program.certificate import OptionsEvidence, options_certificate
+from dataclasses import dataclass
+from typing import Any
+
+from critics.formats.logic_program.execution import Execution, Tables, execute
+from critics.formats.logic_program.fidelity import bar_of
 from critics.formats.logic_program.reader import LogicProgram, read_logic_program
-from critics.logic.programs.core import TooLarge, Undefined
-from critics.logic.programs.execution import Execution, execute
-from critics.logic.programs.fidelity import bar_of
-from critics.logic.programs.sections import Repairs
-from critics.logic.programs.submission import read_submission
+from critics.logic.programs.sections import Repairs, read_submission
+from critics.logic.programs.z3_solver import RLIMIT, WALL_S
 from critics.problem import Attempt, Problem
 from critics.replay.finite.models import check_models
+from critics.replay.finite.terms import TooLarge, Undefined, Value, core_record
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.certificate import Certificate, certify
 from critics.verdict.conclusion import Refusal, certified, is_wrong, refused, wrong_answer
+
+KIND = "program-options"
+ENGINE = "certistar-logic-program/1"
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsEvidence:
+    """A program and what the solver found of its constraints and of each query of each option."""
+
+    text: str
+    program: LogicProgram
+    run: Execution
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "program": self.text,
+            "core": core_of(self.program),
+            "reference": "none",
+            "constraints": table_rows(self.run.constraints.model),
+            "options": [[table_rows(result.model) for result in option.queries] for option in self.run.options],
+        }
+
+
+def options_certificate(problem: Problem, claim: str, evidence: OptionsEvidence, repairs: list[str]) -> Certificate:
+    """Return the certificate, digest included."""
+    limits = {"rlimit": RLIMIT, "wall_s": int(WALL_S)}
+    return certify(KIND, problem, claim, evidence, engine=ENGINE, limits=limits, repairs=repairs)
+
+
+def table_rows(model: Tables | None) -> dict[str, list[list[Value | str]]] | None:
+    """Return a model in JSON: for each function rows of arguments and value, `*` for all arguments outside."""
+    if model is None:
+        return None
+    return {name: [[*point, value] for point, value in table.items()] for name, table in model.items()}
+
+
+def core_of(program: LogicProgram) -> dict[str, Any]:
+    """Return a program in JSON."""
+    options = [option.record() for option in program.options]
+    return core_record(program.declared.functions, program.constraints, options)
 
 
 def judge_logic_program(problem: Problem, attempt: Attempt) -> Verdict:
@@ -50,7 +94,7 @@ def _executed(program: LogicProgram) -> Execution:
     except (TooLarge, RecursionError) as error:
         raise Refusal(TimedOut, "too_large", "the program takes more work than is allowed") from error
     except Undefined as error:
-        raise Refusal(Malformed, "undefined", str(error)) from error
+        raise Refusal(Malformed, "undefined", error.why) from error
 
 
 def _bar(program: LogicProgram, run: Execution, problem: Problem, answer: str | None) -> Refusal | None:

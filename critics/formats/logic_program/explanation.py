@@ -4,22 +4,18 @@ A query that has a model is shown by it, and one that has none by the constraint
 constraint is seen in two situations that differ, and an excessive one in the core that it belongs to.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
+from critics.formats.logic_program.execution import Execution, execute
 from critics.formats.logic_program.reader import TITLES, LogicProgram, read_logic_program
-from critics.logic.programs.clashes import Clashes
-from critics.logic.programs.core import TooLarge, Undefined
 from critics.logic.programs.declarations import Declarations, Type
-from critics.logic.programs.execution import Execution, execute
-from critics.logic.programs.grounding import Grounder
 from critics.logic.programs.sections import ProgramError, Repairs, split_sections
-from critics.logic.programs.situations import described, situation
-from critics.logic.programs.z3_solver import Satisfiable, Z3Solver
+from critics.logic.programs.z3_solver import Clashes, Satisfiable, Z3Solver, described, situation
 from critics.problem import Attempt
-from critics.replay.finite.terms import Value
+from critics.replay.finite.grounding import Grounder, Tables
+from critics.replay.finite.terms import TooLarge, Undefined
 
 MAX_OPTIONS_SHOWN = 3
-Tables = Mapping[str, Mapping[tuple[int, ...], Value]]
 
 
 def explain_options(attempt: Attempt) -> str | None:

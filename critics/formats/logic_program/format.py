@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from critics.errors import ReasonedError
 from critics.formats.format import Format
 from critics.logic.programs.sections import Repairs
 from critics.problem import Attempt, Problem
+from critics.replay.cursor import ReasonedError
 from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 
@@ -70,7 +70,7 @@ class LogicPrograms(Format):
         return comments_of_sections(completion, TITLES)
 
     def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
-        from critics.formats.logic_program.certificate import OptionsEvidence
+        from critics.formats.logic_program.critic import OptionsEvidence
         from critics.text.trust.bars import position_of, text_of_option
 
         evidence, claim = certificate.evidence, certificate.claim

@@ -9,16 +9,14 @@ an option that is no claim about the constraints (`True`, a Python call) is an a
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal as Choice
 
 from critics.logic.programs.declarations import Declarations
 from critics.logic.programs.elaborator import Elaborator
 from critics.logic.programs.expression import Call, Expression, read_expression, unlisted
-from critics.logic.programs.sections import Line, ProgramError, Repairs
+from critics.logic.programs.sections import MAX_OPTIONS, Line, ProgramError, Repairs
+from critics.replay.finite.models import ClaimedOption, Mode
 from critics.replay.finite.terms import Operator, Term
 
-Mode = Choice["valid", "sat", "unsat", "not_valid", "accurate_list", "least", "greatest"]
-"""Claim of a helper about its formula."""
 _HELPERS: dict[str, Mode] = {
     "is_valid": "valid", "is_true": "valid", "is_always_true": "valid", "is_necessary": "valid",
     "is_must_be_true": "valid", "must_be_true": "valid",
@@ -27,29 +25,16 @@ _HELPERS: dict[str, Mode] = {
     "is_must_be_false": "unsat", "must_be_false": "unsat", "cannot_be_true": "unsat",
     "is_invalid": "not_valid", "is_not_valid": "not_valid", "could_be_false": "not_valid",
 }  # fmt: skip
-MAX_OPTIONS = 26
-"""The letters that answer with them."""
 _OWN = ("is_valid", "is_sat", "is_unsat")
 _OPPOSITE: dict[Mode, Mode] = {"valid": "not_valid", "not_valid": "valid", "sat": "unsat", "unsat": "sat"}
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[).:]?(?:\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """A question to the solver: whether `formula` has a model; the option's claim needs the answer `wanted`."""
-
-    formula: Term
-    wanted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One option: where it stands, its mode and formulas, and the queries that must all be answered as wanted."""
+class Option(ClaimedOption):
+    """One option, and where it stands."""
 
     line: Line
-    mode: Mode
-    formulas: tuple[Term, ...]
-    queries: tuple[Query, ...]
 
 
 def read_options(lines: Sequence[Line], declared: Declarations, repairs: Repairs) -> tuple[str, list[Option]]:
@@ -90,7 +75,7 @@ def _option(line: Line, declared: Declarations, repairs: Repairs) -> Option:
         return _accurate_list(line, read, elaborator)
     if name in ("is_min", "is_minimum", "is_max", "is_maximum"):
         return _extreme(line, read, elaborator)
-    return _of_mode(line, _mode(line, name, repairs), _formula(line, read.arguments, elaborator, repairs))
+    return Option(_mode(line, name, repairs), (_formula(line, read.arguments, elaborator, repairs),), line)
 
 
 def _is_helper(name: str) -> bool:
@@ -120,30 +105,14 @@ def _exception(line: Line, read: Call, elaborator: Elaborator, repairs: Repairs)
     if len(read.arguments) != 1 or not isinstance(inner := read.arguments[0], Call) or not _is_helper(inner.name):
         raise line.error("no_helper", "is_exception needs a helper such as is_sat(..) inside")
     mode = _mode(line, inner.name.lower(), repairs)
-    return _of_mode(line, _OPPOSITE[mode], _formula(line, inner.arguments, elaborator, repairs))
-
-
-def _of_mode(line: Line, mode: Mode, formula: Term) -> Option:
-    negated = Operator("not", (formula,))
-    match mode:
-        case "valid":
-            query = Query(negated, wanted=False)
-        case "not_valid":
-            query = Query(negated, wanted=True)
-        case "sat":
-            query = Query(formula, wanted=True)
-        case _:
-            query = Query(formula, wanted=False)
-    return Option(line, mode, (formula,), (query,))
+    return Option(_OPPOSITE[mode], (_formula(line, inner.arguments, elaborator, repairs),), line)
 
 
 def _accurate_list(line: Line, read: Call, elaborator: Elaborator) -> Option:
     parts = unlisted(read.arguments)
     if not parts:
         raise line.error("arity", "is_accurate_list needs formulas")
-    formulas = tuple(elaborator.formula(part) for part in parts)
-    some = Query(Operator("not", (Operator("or", formulas),)), wanted=False)
-    return Option(line, "accurate_list", formulas, (some, *(Query(f, wanted=True) for f in formulas)))
+    return Option("accurate_list", tuple(elaborator.formula(part) for part in parts), line)
 
 
 def _extreme(line: Line, read: Call, elaborator: Elaborator) -> Option:
@@ -152,8 +121,4 @@ def _extreme(line: Line, read: Call, elaborator: Elaborator) -> Option:
         raise line.error("arity", f"{read.name[:40]} takes what is measured, and a number")
     least = read.name.lower().startswith("is_min")
     term, bound = (elaborator.number(argument) for argument in read.arguments)
-    reached = Operator("eq", (term, bound))
-    beyond = Operator("lt" if least else "gt", (term, bound))
-    return Option(
-        line, "least" if least else "greatest", (reached,), (Query(reached, wanted=True), Query(beyond, wanted=False))
-    )
+    return Option("least" if least else "greatest", (Operator("eq", (term, bound)),), line)

@@ -9,15 +9,15 @@ Logic-LM's interpreter does; that is no proof, so such an answer is `unproved`.
 
 from dataclasses import dataclass
 
-from critics.formats.rules.certificate import rules_certificate
 from critics.formats.rules.names import RuleNames, elaborate
 from critics.formats.rules.reader import read_rules
-from critics.logic.formula import FormulaError, Literal, Statement, canonical_statement, parse_statement
-from critics.logic.kernel import ArityError, Kernel, WorkLimitExceeded
+from critics.logic.horn import HornEvidence, horn_evidence
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.derivations import check
+from critics.replay.formula import FormulaError, Literal, Statement, canonical_statement, parse_statement
+from critics.replay.kernel import DEFAULT_WORK_LIMIT, ArityError, Entry, Kernel, WorkLimitExceeded
 from critics.replay.semantics import semantics_of
 from critics.text.reference import (
     Reference,
@@ -30,7 +30,46 @@ from critics.text.reference import (
     theory,
 )
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.certificate import Certificate, certify
 from critics.verdict.conclusion import Refusal, certified, is_wrong, no_reference, refused, wrong_answer
+
+ENGINE = "certistar-rules/1"
+
+
+@dataclass(frozen=True, slots=True)
+class RulesEvidence:
+    """A derivation and the program whose statements it starts from."""
+
+    derivation: HornEvidence
+    program: str
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {**self.derivation.record(), "program": self.program}
+
+
+def rules_certificate(
+    kind: str,
+    problem: Problem,
+    known: Reference | None,
+    claim: str,
+    goal: Literal,
+    entries: list[Entry],
+    program: str,
+    repairs: list[str],
+) -> Certificate:
+    """Return the certificate, digest included; `known` is what the program was compared with (None: trusted)."""
+    return certify(
+        kind,
+        problem,
+        claim,
+        RulesEvidence(horn_evidence(known, goal, entries), program),
+        engine=ENGINE,
+        formal=None if known is None else known.formal,
+        reference=source_name(known),
+        limits={"work": DEFAULT_WORK_LIMIT},
+        repairs=repairs,
+    )
 
 
 @dataclass(frozen=True, slots=True)

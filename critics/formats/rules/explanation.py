@@ -1,9 +1,9 @@
 """Explanation of a `rules` program without an answer: the derivations of its two contradictory conclusions."""
 
 from critics.formats.rules.critic import Consequences, execute
-from critics.logic.formula import Literal, Rule, Statement
-from critics.logic.kernel import Inference
 from critics.problem import Attempt
+from critics.replay.formula import Literal, Rule, Statement
+from critics.replay.kernel import Inference
 from critics.text.reference import ReferenceMismatch, reference
 from critics.verdict.conclusion import Refusal
 

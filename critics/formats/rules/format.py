@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from critics.errors import ReasonedError
 from critics.formats.format import Format
 from critics.logic.programs.sections import Repairs
 from critics.problem import Attempt, Problem
+from critics.replay.cursor import ReasonedError
 from critics.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 
 from critics.formats.rules.reader import Clause, RulesProgram, WrittenAtom
-from critics.logic.formula import (
+from critics.logic.programs.sections import ProgramError, Repairs
+from critics.replay.formula import (
     MAX_ARITY,
     MAX_NAME_LENGTH,
     MAX_PREMISES,
@@ -19,7 +20,6 @@ from critics.logic.formula import (
     Rule,
     Statement,
 )
-from critics.logic.programs.sections import ProgramError, Repairs
 from critics.text.inflection import is_plural, singular
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")

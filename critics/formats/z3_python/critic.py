@@ -10,16 +10,23 @@ import re
 from collections.abc import Sequence
 
 from critics.formats.z3_python.argument import Argument, Mode, answer_of
-from critics.formats.z3_python.certificate import script_certificate
 from critics.formats.z3_python.decision import refuse_groundless
-from critics.formats.z3_python.examination import Examined, JailBroken, NoJail, asking, examined, report_of
+from critics.formats.z3_python.examination import (
+    Examined,
+    JailBroken,
+    NoJail,
+    asking,
+    examined,
+    report_of,
+    script_certificate,
+)
 from critics.formats.z3_python.fidelity import refuse_other_theory
 from critics.formats.z3_python.jail_examination import FRIGHTENING, missing_layers
 from critics.formats.z3_python.printed import Wording, wording
 from critics.formats.z3_python.report import ScriptRuns
 from critics.formats.z3_python.text_answer import answer_of_text
-from critics.logic.formula import FormulaError
 from critics.problem import Attempt, Problem
+from critics.replay.formula import FormulaError
 from critics.text.question import read_question
 from critics.text.reference import Reference, ReferenceMismatch, holds_in_semantics, reference, source_name
 from critics.verdict import Certified, CriticError, Unproved, Verdict

@@ -6,16 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from critics.formats.z3_python.argument import Argument, argument_of
-from critics.formats.z3_python.decision import Solve, decided, refuse_closed_world, solve, value_of
-from critics.formats.z3_python.dialect import Term
-from critics.formats.z3_python.errors import ScriptError
+from critics.formats.z3_python.decision import (
+    MAX_CONFLICTS,
+    RLIMIT,
+    Solve,
+    decided,
+    question_sets,
+    refuse_closed_world,
+    solve,
+    value_of,
+)
+from critics.formats.z3_python.dialect import Term, needed, script, written
 from critics.formats.z3_python.exploration import explore
 from critics.formats.z3_python.jail import JailAnswer, JailDied, Overran, run_jailed
 from critics.formats.z3_python.jail_examination import usable_layers
 from critics.formats.z3_python.printed import Wording
 from critics.formats.z3_python.report import ReportError, ScriptRuns, UnreadScript, read_report
 from critics.formats.z3_python.source import script_of
+from critics.formats.z3_python.values import ScriptError
+from critics.problem import Problem
+from critics.text.reference import Reference, source_name
 from critics.verdict import Malformed, TimedOut
+from critics.verdict.certificate import Certificate, certify
 from critics.verdict.conclusion import Refusal
 
 LIMIT_S = 4.0
@@ -94,3 +106,55 @@ def asking() -> Solve:
     """Return what decides questions of ours, in the jail as well."""
     layers = _layers()
     return lambda scripts: solve(scripts, layers=layers)
+
+
+KIND = "z3-script"
+ENGINE = "certistar-z3-script/1"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptEvidence:
+    """A script, and what its examination leaves behind."""
+
+    completion: str
+    reference: str
+    examined: Examined
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"program": self.completion, "reference": self.reference, **evidence_of(self.examined)}
+
+
+def script_certificate(
+    problem: Problem, completion: str, known: Reference | None, examined: Examined, claim: str
+) -> Certificate:
+    """Return the certificate, digest included; `known` is what the script was compared with, if anything."""
+    return certify(
+        KIND,
+        problem,
+        claim,
+        ScriptEvidence(completion, source_name(known), examined),
+        engine=ENGINE,
+        formal=None if known is None else known.formal,
+        reference=source_name(known),
+        limits={"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS},
+    )
+
+
+def evidence_of(examined: Examined) -> dict[str, object]:
+    """Return what an examination leaves behind; the same for the same script, problem and version of Z3."""
+    argument, report = examined.argument, examined.report
+    sets = question_sets(argument)
+    declarations = needed(report.declarations, [formula for formulas in sets for formula in formulas])
+    used = {token for declaration in map(written, declarations) for token in report.names if token in declaration}
+    return {
+        "names": {ours: theirs for ours, theirs in sorted(report.names.items()) if ours in used},
+        "declarations": list(map(written, declarations)),
+        "mode": argument.mode,
+        "premises": list(map(written, argument.premises)),
+        "statements": list(map(written, argument.statements)),
+        "value": examined.value,
+        "checks": [
+            {"script": script(report.declarations, formulas), "result": examined.results[formulas]} for formulas in sets
+        ],
+    }

@@ -12,13 +12,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from critics.formats.z3_python.errors import Exhausted, ScriptError
 from critics.formats.z3_python.interpreter import Interpreter
 from critics.formats.z3_python.methods import ADDING
-from critics.formats.z3_python.session import FiniteSorts, Session
 from critics.formats.z3_python.source import parse_script
 from critics.formats.z3_python.terms import Terms
-from critics.formats.z3_python.values import SAT, UNKNOWN, UNSAT, Model, Result
+from critics.formats.z3_python.values import (
+    SAT,
+    UNKNOWN,
+    UNSAT,
+    Exhausted,
+    FiniteSorts,
+    Model,
+    Result,
+    ScriptError,
+    Session,
+)
 
 RLIMIT = 1_000_000
 """Z3's resource units for one check: a fraction of a second, the same on every machine."""

@@ -4,12 +4,20 @@ import ast
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
-from critics.formats.z3_python.errors import Exhausted, ScriptError
 from critics.formats.z3_python.functions import Functions
 from critics.formats.z3_python.methods import ADDING, Attributes
 from critics.formats.z3_python.operators import binary, checked_items, compare, is_symbolic, truth, unary
-from critics.formats.z3_python.session import Session
-from critics.formats.z3_python.values import Arguments, Closure, Frame, Library, Model, Native
+from critics.formats.z3_python.values import (
+    Arguments,
+    Closure,
+    Exhausted,
+    Frame,
+    Library,
+    Model,
+    Native,
+    ScriptError,
+    Session,
+)
 from critics.formats.z3_python.vocabulary import SymbolTable
 
 MAX_CALLS = 40

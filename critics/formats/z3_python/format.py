@@ -12,7 +12,7 @@ from critics.verdict.certificate import Certificate
 from critics.verdict.conclusion import Refusal
 
 if TYPE_CHECKING:
-    from critics.formats.z3_python.certificate import ScriptEvidence
+    from critics.formats.z3_python.examination import ScriptEvidence
     from critics.text.trust.comments import Comment
 
 _ASSERTING = re.compile(r"\b(?:is|are|no|not|every|each|all|if)\b", re.IGNORECASE)
@@ -50,7 +50,7 @@ class Scripts(Format):
 
 
 def _evidence(certificate: Certificate) -> "ScriptEvidence":
-    from critics.formats.z3_python.certificate import ScriptEvidence
+    from critics.formats.z3_python.examination import ScriptEvidence
 
     assert isinstance(certificate.evidence, ScriptEvidence)
     return certificate.evidence

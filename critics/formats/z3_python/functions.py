@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterable
 from itertools import combinations, islice
 from typing import Any
 
-from critics.formats.z3_python.errors import Exhausted, ScriptError, Stopped
 from critics.formats.z3_python.operators import MAX_LENGTH, binary, checked_items, compare, has_symbols, truth
-from critics.formats.z3_python.session import Session
-from critics.formats.z3_python.values import Native
+from critics.formats.z3_python.values import Exhausted, Native, ScriptError, Session, Stopped
 
 Call = Callable[[Any, list[Any]], Any]
 """Calls a function of the script's or of the table with arguments."""

@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from critics.formats.z3_python.errors import Exhausted, ScriptError, Stopped
 from critics.formats.z3_python.expressions import Expressions
 from critics.formats.z3_python.operators import binary, checked_items, truth
-from critics.formats.z3_python.session import Session
-from critics.formats.z3_python.values import Closure, Frame, Library
+from critics.formats.z3_python.values import Closure, Exhausted, Frame, Library, ScriptError, Session, Stopped
 from critics.formats.z3_python.vocabulary import Z3_NAMES
 
 

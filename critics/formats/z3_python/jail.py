@@ -23,8 +23,7 @@ from pathlib import Path
 from time import sleep
 from typing import TypeAlias
 
-from critics.formats.z3_python.landlock import give_up_files
-from critics.formats.z3_python.seccomp import keep_only_computing
+from critics.formats.z3_python.landlock import give_up_files, keep_only_computing
 from critics.workers.lifeline import die_with_parent
 from critics.workers.own_time import counting, own_time
 

@@ -6,10 +6,18 @@ Formatting (`'{0.x}'.format`, `%`) is not among them: it looks up attributes on 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from critics.formats.z3_python.errors import Exhausted, ScriptError
 from critics.formats.z3_python.operators import MAX_LENGTH, checked_items, flattened, is_symbolic
-from critics.formats.z3_python.session import Session
-from critics.formats.z3_python.values import Enumeration, Library, Members, Model, Native, Solver
+from critics.formats.z3_python.values import (
+    Enumeration,
+    Exhausted,
+    Library,
+    Members,
+    Model,
+    Native,
+    ScriptError,
+    Session,
+    Solver,
+)
 from critics.formats.z3_python.vocabulary import SymbolTable, ignore
 
 Methods = Mapping[str, Callable[..., Any]]

@@ -7,9 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from critics.formats.z3_python.errors import Exhausted, ScriptError
-from critics.formats.z3_python.session import Session
-from critics.formats.z3_python.values import Result
+from critics.formats.z3_python.values import Exhausted, Result, ScriptError, Session
 
 MAX_BITS = 4_096
 """Of a whole number."""

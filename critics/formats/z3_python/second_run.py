@@ -5,10 +5,9 @@ proves the claim is for `critics.replay.scripts`, which shares nothing with it.
 """
 
 from critics.formats.z3_python.argument import answer_of
-from critics.formats.z3_python.certificate import evidence_of
 from critics.formats.z3_python.critic import answer_for, asks_otherwise, text_says_otherwise
 from critics.formats.z3_python.decision import refuse_groundless
-from critics.formats.z3_python.examination import Examined, JailBroken, NoJail, asking, examined, report_of
+from critics.formats.z3_python.examination import Examined, JailBroken, NoJail, asking, evidence_of, examined, report_of
 from critics.formats.z3_python.fidelity import refuse_other_theory
 from critics.formats.z3_python.printed import Wording, wording
 from critics.problem import Formal, Problem

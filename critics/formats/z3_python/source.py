@@ -5,7 +5,7 @@ import re
 import unicodedata as unicodedata  # parsing imports it at the first letter that is not ASCII, which a jail forbids
 from typing import Any
 
-from critics.formats.z3_python.errors import ScriptError
+from critics.formats.z3_python.values import ScriptError
 
 MAX_CHARACTERS = 20_000
 """Longer scripts are not read; recorded ones have 1,000 to 4,000."""

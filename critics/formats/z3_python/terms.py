@@ -8,7 +8,7 @@ import importlib
 from typing import Any
 
 from critics.formats.z3_python.dialect import MAX_CHARACTERS, MAX_DEPTH
-from critics.formats.z3_python.errors import Exhausted, ScriptError
+from critics.formats.z3_python.values import Exhausted, ScriptError
 
 
 class Terms:

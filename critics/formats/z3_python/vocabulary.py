@@ -7,10 +7,19 @@ Settings (`set_param`) are accepted and do nothing, as every budget is the criti
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from critics.formats.z3_python.errors import Exhausted, ScriptError
 from critics.formats.z3_python.operators import checked_items, flattened, is_symbolic
-from critics.formats.z3_python.session import Session
-from critics.formats.z3_python.values import SAT, UNKNOWN, UNSAT, Enumeration, Members, Native, Solver
+from critics.formats.z3_python.values import (
+    SAT,
+    UNKNOWN,
+    UNSAT,
+    Enumeration,
+    Exhausted,
+    Members,
+    Native,
+    ScriptError,
+    Session,
+    Solver,
+)
 
 MAX_MEMBERS = 200
 """Of a finite sort, or symbols made at once."""

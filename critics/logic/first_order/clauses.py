@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeAlias
 
-from critics.logic.first_order.syntax import (
+from critics.replay.first_order.syntax import (
     Atom,
     Compound,
     Equality,

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from critics.logic.first_order.model import Model
 from critics.logic.first_order.solvers import Answer, Budget, Solved, solve
-from critics.logic.first_order.syntax import Formula, Not
+from critics.replay.first_order.models import Model
+from critics.replay.first_order.syntax import Formula, Not
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,20 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from critics.formats.fol.wrapping import unwrapped
-from critics.logic.first_order.syntax import (
+from critics.logic.first_order.tokens import (
+    ANNOTATED,
+    NO_SUCH,
+    OPERATOR_WORDS,
+    QUANTIFIER_WORDS,
+    RESERVED,
+    TRUTH_WORDS,
+    Kind,
+    Notation,
+    Token,
+    tokenize,
+    unwrapped,
+)
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
     Compound,
@@ -34,18 +46,6 @@ from critics.logic.first_order.syntax import (
     Term,
     Variable,
     signature,
-)
-from critics.logic.first_order.tokens import (
-    ANNOTATED,
-    NO_SUCH,
-    OPERATOR_WORDS,
-    QUANTIFIER_WORDS,
-    RESERVED,
-    TRUTH_WORDS,
-    Kind,
-    Notation,
-    Token,
-    tokenize,
 )
 
 MAX_DEPTH = 120

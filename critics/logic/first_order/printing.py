@@ -5,7 +5,8 @@ that is neither the whole formula nor right below a quantifier stands in parenth
 scope of the stop read the same.
 """
 
-from critics.logic.first_order.syntax import (
+from critics.logic.first_order.tokens import is_plain
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
     Compound,
@@ -17,7 +18,6 @@ from critics.logic.first_order.syntax import (
     Quantified,
     Term,
 )
-from critics.logic.first_order.tokens import is_plain
 
 
 def canonical(formula: Formula) -> str:

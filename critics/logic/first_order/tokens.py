@@ -1,16 +1,16 @@
-"""The words and signs of first-order logic as people and models write them: Unicode, ASCII, LaTeX, English.
+"""The words and signs of first-order logic as people and models write them, and the wrappers around a formula.
 
 Reading is by allow-list: a character that belongs to no known sign or name is an error with its position.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
 
-from critics.logic.first_order.syntax import FormulaError, Operator, Quantifier
+from critics.replay.first_order.syntax import FormulaError, Operator, Quantifier
 
 MAX_CHARACTERS = 20_000
 MAX_TOKENS = 4_000
@@ -201,3 +201,61 @@ def _is_quantifier_word(token: Token) -> bool:
 
 def _may_bind(token: Token) -> bool:
     return token.kind in (Kind.NAME, Kind.COMMA) and not token.quoted
+
+
+_WRAPPER_LABEL = re.compile(
+    r"[\[*_#\s]*(?:(?:the|final|logical|propositional|first-order|fol)\s+)*"
+    r"(?:answer|formula|output|result|fol|translation|conclusion)\b[\]*_\s]*(?::[*_\s]*|(?<=\])\s*|\n\s*)",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"```[a-zA-Z-]*\n(.*?)\n?```", re.DOTALL)
+_SHOWN = re.compile(
+    r"```[a-zA-Z-]*\n(?P<fence>.*?)\n?[ \t]*```|\$\$(?P<display>.*?)\$\$|\\\[(?P<bracket>.*?)\\\]", re.DOTALL
+)
+_NO_PROSE = re.compile(
+    r"[`$\\∀∃∄¬∧∨⊕→↔⇒⇔]|<?[-=]>|\b(?:not the case|negat\w*|deny|denies|opposite|wrong|incorrect|instead"
+    r"|alternative\w*|or|either|unless|false|contradict\w*)\b|n't\b|\bnot\b",
+    re.IGNORECASE,
+)
+"""What prose around a formula may not hold: other formulas, and words that take it back."""
+PAIRS = (("$$", "$$"), ("$", "$"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), (r"\(", r"\)"), (r"\[", r"\]"),
+          ("**", "**"))  # fmt: skip
+
+
+def unwrapped(
+    text: str, start: int = 0, *, label: re.Pattern[str] = _WRAPPER_LABEL, pairs: Sequence[tuple[str, str]] = PAIRS
+) -> tuple[str, int]:
+    """Return what is inside, and where it begins; `text` begins at `start`."""
+    inner, start = stripped(text, start)
+    while True:
+        found, at = _once(inner, label, pairs)
+        if at == 0:
+            return inner, start
+        inner, start = stripped(found, start + at)
+
+
+def stripped(text: str, start: int) -> tuple[str, int]:
+    """Return a text without blanks around it, and where it then begins."""
+    left = text.lstrip()
+    return left.rstrip(), start + len(text) - len(left)
+
+
+def _once(text: str, label: re.Pattern[str], pairs: Sequence[tuple[str, str]]) -> tuple[str, int]:
+    """Take off one wrapper; with a position of 0 there was none."""
+    match = label.match(text)
+    if match is not None:
+        return text[match.end() :], match.end()
+    fence = _FENCE.fullmatch(text)
+    if fence is not None and "```" not in fence[1]:
+        return fence[1], fence.start(1)
+    shown = list(_SHOWN.finditer(text))
+    if len(shown) == 1 and (kind := shown[0].lastgroup) is not None:
+        prose = text[: shown[0].start()] + text[shown[0].end() :]
+        # Attack: `It is not the case that`, and then the formula.
+        if prose.strip() and _NO_PROSE.search(prose) is None:
+            return shown[0][kind], shown[0].start(kind)
+    for left, right in pairs:
+        inner = text[len(left) : len(text) - len(right)]
+        if inner and text.startswith(left) and text.endswith(right) and left not in inner and right not in inner:
+            return inner, len(left)
+    return text, 0

@@ -1,11 +1,17 @@
 """A program's text as titled sections of numbered lines, and the one error of everything that reads programs."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
-from critics.errors import ReasonedError
+from critics.problem import Problem
+from critics.replay.cursor import ReasonedError
+from critics.verdict import Malformed
+from critics.verdict.conclusion import Refusal
 
+MAX_OPTIONS = 26
+"""The letters that answer with them."""
 MAX_CHARACTERS = 100_000
 """Longer programs are not read: their cost, not their content, would be the point."""
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -125,3 +131,29 @@ def _line(number: int, whole: str, repairs: Repairs) -> Line:
     found = COMMENT.search(whole)
     end = len(whole) if found is None else found.start()
     return Line(number, whole[:end].strip(), whole[end:].strip(" \t\r:"))
+
+
+class OptionProgram(Protocol):
+    """Program that makes a claim for each option."""
+
+    @property
+    def options(self) -> Sequence[object]:
+        """Claims of the options, in order."""
+        ...
+
+
+_Program = TypeVar("_Program", bound=OptionProgram)
+
+
+def read_submission(
+    read: Callable[[str, Repairs], _Program], completion: str, problem: Problem, repairs: Repairs
+) -> _Program:
+    """Return the program that `read` finds; raises `Refusal`."""
+    try:
+        program = read(completion, repairs)
+    except ProgramError as error:
+        raise Refusal(Malformed, error.reason, str(error)) from error
+    if problem.options is not None and len(problem.options) != len(program.options):
+        num, given = len(program.options), len(problem.options)
+        raise Refusal(Malformed, "option_count", f"{num} options where the problem has {given}")
+    return program

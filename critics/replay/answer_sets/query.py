@@ -1,273 +1,207 @@
-"""A query's value by going through answer sets, block by block; no guards, no solver.
+"""Queries: numbered building blocks (LLM-ARC, section 3.2.1), read strictly.
 
-A hypothesis is a list of cases, each some facts and some rules: what is assumed by cases is assumed in each, and
-in each combination of them where the connective does not exclude that.
+`ATOM(literal)` alone holds text of the program's language; every other block refers to earlier blocks by number,
+written before the block or else counted from 1. The last block is the question, and uses all the others. Negation
+is strong throughout: `NOT` of an atom is its strong complement.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import product
 from typing import TypeAlias
 
-from critics.replay.answer_sets.reader import Atom, Body, Rule, is_variable, rules_of
-from critics.replay.answer_sets.stable_models import Work, answer_sets, assignments, complement, constants_of, ground
+from critics.replay.answer_sets.language import AspError, AspLiteral, is_variable
+from critics.replay.answer_sets.reader import read_literal
 
-Case: TypeAlias = tuple[Rule, ...]
-_BLOCK = re.compile(r"\s*(?:(\d+)\s*[.):]\s*)?([A-Z-]+)\s*\((.*)\)\s*\.?\s*", re.DOTALL)
+MAX_BLOCKS = 32
+MAX_NESTING = 3
+"""Of IF-THEN, ALL and SOME inside each other: each asks the solver anew under its own assumption."""
+MAX_ATOMS = 12
+"""Of one query, because triviality is decided by truth table."""
+QUANTIFIED = ("ALL", "SOME")
+GLOBAL = ("IF-THEN", *QUANTIFIED)
+"""Blocks that are decided over all answer sets at once, under a hypothesis."""
+_ARITY = {"NOT": (1, 1), "IF-THEN": (2, 2), "ALL": (2, 2), "SOME": (2, 2)}
+_KINDS = ("AND", "OR", "EITHER-OR", "NEITHER-NOR", *_ARITY)
+_BLOCK = re.compile(r"\s*(?:([0-9]{1,3})\s*[.):]\s*)?([A-Z]+(?:-[A-Z]+)?)\s*\((.*)\)\s*\.?\s*", re.DOTALL)
 
 
-class Undecidable(Exception):  # noqa: N818
-    """A hypothesis of a shape that this second opinion does not have."""
+@dataclass(frozen=True, slots=True)
+class QueryAtom:
+    """One literal, open where it has variables."""
+
+    literal: AspLiteral
+    variables: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Block:
-    """`ATOM` with its atom, or a connective with the positions of its parts."""
+@dataclass(frozen=True, slots=True)
+class Connective:
+    """One connective over earlier blocks, by position."""
 
     kind: str
-    atom: Atom
     parts: tuple[int, ...]
+    variables: tuple[str, ...]
 
 
-def blocks_of(texts: list[str]) -> list[Block]:
-    """Read the blocks of a query; raises `ValueError`."""
-    numbers: dict[int, int] = {}
-    blocks: list[Block] = []
-    for position, text in enumerate(texts):
-        match = _BLOCK.fullmatch(text)
-        if match is None:
-            raise ValueError("not a block")
-        if match[2] == "ATOM":
-            (rule,) = rules_of(match[3] if match[3].rstrip().endswith(".") else match[3] + ".")
-            if len(rule.heads) != 1 or rule.choice or rule.body.order:
-                raise ValueError("not an atom")
-            blocks.append(Block("ATOM", rule.heads[0][0], ()))
-        else:
-            parts = tuple(numbers[int(ref)] for ref in match[3].split(","))
-            if match[2] == "SOME" and len(_variables(blocks, parts[0])) < len(_variables(blocks, parts[1])):
-                parts = parts[::-1]
-            blocks.append(Block(match[2], (), parts))
-        numbers[int(match[1] or position + 1)] = position
-    return blocks
+QueryBlock: TypeAlias = QueryAtom | Connective
 
 
-def _variables(blocks: list[Block], position: int) -> set[str]:
-    block = blocks[position]
-    if block.kind == "ATOM":
-        return {term for term in block.atom[1:] if is_variable(term)}
-    return set() if block.kind in ("ALL", "SOME") else set[str]().union(*(_variables(blocks, p) for p in block.parts))
+@dataclass(frozen=True, slots=True)
+class AspQuery:
+    """Blocks, each after its parts; the last is the question."""
+
+    blocks: tuple[QueryBlock, ...]
+
+    def atoms(self) -> list[AspLiteral]:
+        """Return the literals of its atoms."""
+        return [block.literal for block in self.blocks if isinstance(block, QueryAtom)]
+
+    def below(self, position: int) -> set[int]:
+        """Return the positions of a block and of everything it refers to."""
+        found = {position}
+        block = self.blocks[position]
+        for part in block.parts if isinstance(block, Connective) else ():
+            found |= self.below(part)
+        return found
 
 
-class Question:
-    """One query over one program: `value` is true, false or unknown, and None where the program is inconsistent."""
-
-    def __init__(self, rules: Iterable[Rule], texts: list[str], domain: Iterable[str], work: Work) -> None:
-        self._rules = tuple(rules)
-        self._blocks = blocks_of(texts)
-        self._work = work
-        named = [t for block in self._blocks if block.kind == "ATOM" for t in block.atom[1:] if not is_variable(t)]
-        self._constants = list(dict.fromkeys([*domain, *named]))
-
-    def value(self) -> str | None:
-        """Return the value; raises `TooLarge` and `Undecidable`."""
-        root = len(self._blocks) - 1
-        decided = self._decisions(root, ())
-        values: set[bool | None] = set()
-
-        def settled(lower: frozenset[Atom]) -> bool:
-            # Kleene's values only grow with what is known, so that a value seen before tells nothing more.
-            return self._grows(root) and (value := self._at(root, lower, {}, decided)) is not None and value in values
-
-        for model in self._models((), settled):
-            values.add(self._at(root, model, {}, decided))
-            if len(values) > 1 or None in values:
-                return "unknown"
-        return None if not values else "true" if True in values else "false"
-
-    def _models(
-        self, added: Case, settled: Callable[[frozenset[Atom]], bool] = lambda _: False
-    ) -> Iterator[frozenset[Atom]]:
-        return answer_sets(ground([*self._rules, *added], self._work), self._work, settled)
-
-    def _grows(self, top: int) -> bool:
-        return not any(self._blocks[position].kind in ("ALL", "SOME") for position in self._below(top))
-
-    def _at(self, position: int, model: frozenset[Atom], env: dict[str, str], decided: dict[int, bool]) -> bool | None:
-        """Return what a block is in one answer set: true, false or neither."""
-        block = self._blocks[position]
-        if block.kind == "ATOM":
-            atom = tuple(env.get(term, term) for term in block.atom)
-            return True if atom in model else False if complement(atom) in model else None
-        if block.kind in ("ALL", "SOME"):
-            return self._quantified(position, model, decided)
-        values = [self._at(part, model, env, decided) for part in block.parts]
-        match block.kind:
-            case "NOT":
-                return None if values[0] is None else not values[0]
-            case "AND":
-                return _and(values)
-            case "OR" | "NEITHER-NOR":
-                either = _and([None if v is None else not v for v in values])
-                return either if block.kind == "NEITHER-NOR" or either is None else not either
-            case "IF-THEN":
-                return True if decided[position] else False if values[0] is True and values[1] is False else None
-            case "EITHER-OR":
-                return _one(values)
-            case _:
-                raise ValueError(block.kind)
-
-    def _quantified(self, position: int, model: frozenset[Atom], decided: dict[int, bool]) -> bool | None:
-        first, second = self._blocks[position].parts
-        wanted = self._blocks[position].kind == "SOME"
-        for env in assignments(_variables(self._blocks, first), self._constants):
-            self._work.spend(1)
-            found = self._at(first, model, env, decided) and self._at(second, model, env, decided) is wanted
-            if found:
-                return wanted
-        return not wanted if decided[position] else None
-
-    def _decisions(self, top: int, added: Case) -> dict[int, bool]:
-        """Decide every IF-THEN (holds), ALL (holds) and SOME (refuted) at or below a block, under what is added."""
-        decided: dict[int, bool] = {}
-        for position in self._below(top):
-            match self._blocks[position].kind:
-                case "IF-THEN":
-                    decided[position] = self._follows(position, added)
-                case "ALL":
-                    decided[position] = self._holds_of_all(position, added)
-                case "SOME":
-                    decided[position] = not self._could_some(position, added)
-                case _:
-                    pass
-        return decided
-
-    def _below(self, top: int) -> set[int]:
-        return {top}.union(*(self._below(part) for part in self._blocks[top].parts))
-
-    def _follows(self, position: int, added: Case) -> bool:
-        first, second = self._blocks[position].parts
-        return self._entailed(second, {}, [added + case for case in self._cases(first, True, {})])
-
-    def _entailed(self, block: int, env: dict[str, str], cases: list[Case]) -> bool:
-        """Say whether some case is consistent, and a block holds in every answer set of every case."""
-        consistent = False
-        decided = self._joint_decisions(block, cases)
-        for case in cases:
-            consistent = consistent or next(self._models(case), None) is not None
-            if self._fails(block, env, decided, case):
-                return False
-        return consistent
-
-    def _fails(self, block: int, env: dict[str, str], decided: dict[int, bool], case: Case) -> bool:
-        """Say whether some answer set of a case does not have a block."""
-
-        def settled(lower: frozenset[Atom]) -> bool:
-            return self._grows(block) and self._at(block, lower, env, decided) is True
-
-        return any(self._at(block, model, env, decided) is not True for model in self._models(case, settled))
-
-    def _joint_decisions(self, block: int, cases: list[Case]) -> dict[int, bool]:
-        if len(cases) == 1 or not any(self._blocks[p].kind in ("IF-THEN", "ALL", "SOME") for p in self._below(block)):
-            return self._decisions(block, cases[0])
-        raise Undecidable("a quantified block or an implication after an antecedent by cases")
-
-    def _holds_of_all(self, position: int, added: Case) -> bool:
-        """A fresh constant for each variable must bear it out; named ones must not stand against it."""
-        first, second = self._blocks[position].parts
-        fresh = {v: f"fresh {v}" for v in _variables(self._blocks, first)}
-        if not self._entailed(second, fresh, [added + case for case in self._cases(first, True, fresh)]):
-            return False
-        for env in assignments(fresh, [*self._constants, *fresh.values()]):
-            cases = [added + case for case in self._cases(first, True, env)]
-            decided = self._joint_decisions(second, cases)
-            if any(self._fails(second, env, decided, case) for case in cases):
-                return False
-        return True
-
-    def _could_some(self, position: int, added: Case) -> bool:
-        first, second = self._blocks[position].parts
-        fresh = {v: f"fresh {v}" for v in _variables(self._blocks, first)}
-        for env in assignments(fresh, [*self._constants, *fresh.values()]):
-            for one, other in product(self._cases(first, True, env), self._cases(second, True, env)):
-                if next(self._models(added + one + other), None) is not None:
-                    return True
-        return False
-
-    def _cases(self, position: int, positive: bool, env: dict[str, str]) -> list[Case]:
-        """Return the ways to make a block hold, or its negation."""
-        block = self._blocks[position]
-        parts = block.parts
-        match block.kind:
-            case "ATOM":
-                atom = tuple(env.get(term, term) for term in block.atom)
-                return [(_fact(atom if positive else complement(atom)),)]
-            case "NOT":
-                return self._cases(parts[0], not positive, env)
-            case "AND" | "OR" | "NEITHER-NOR":
-                sign = positive != (block.kind == "NEITHER-NOR")
-                choices = [self._cases(part, sign, env) for part in parts]
-                return _together(choices) if (block.kind == "AND") == sign else _any(choices)
-            case "IF-THEN":
-                choices = [self._cases(parts[0], not positive, env), self._cases(parts[1], positive, env)]
-                return _any(choices) if positive else _together(choices)
-            case "EITHER-OR":
-                return self._exactly(parts, positive, env)
-            case _:
-                return self._assumed(block, positive, position)
-
-    def _exactly(self, parts: tuple[int, ...], positive: bool, env: dict[str, str]) -> list[Case]:
-        worlds = [[(p, p == q) for p in parts] for q in parts]
-        if not positive:
-            worlds = [[(p, False) for p in parts], *([(p, True), (q, True)] for p, q in combinations(parts, 2))]
-        return [case for world in worlds for case in _together([self._cases(p, s, env) for p, s in world])]
-
-    def _assumed(self, block: Block, positive: bool, position: int) -> list[Case]:
-        """Assume an ALL or a SOME: a witness, or rules; the latter between two atoms only."""
-        first, second = block.parts
-        names = sorted(_variables(self._blocks, first))
-        if (block.kind == "SOME") == positive:
-            env = {v: f"witness {position} {v}" for v in names}
-            return _together([self._cases(first, True, env), self._cases(second, positive, env)])
-        one, other = self._blocks[first], self._blocks[second]
-        if one.kind != "ATOM" or other.kind != "ATOM":
-            raise Undecidable("a quantified assumption over compound blocks")
-        then = other.atom if positive else complement(other.atom)
-        rules = [Rule(((then, Body()),), _when(one.atom))]
-        if names == sorted(_variables(self._blocks, second)):
-            rules.append(Rule(((complement(one.atom), Body()),), _when(complement(then))))
-        return [tuple(rules)]
+def read_query(texts: tuple[str, ...]) -> AspQuery:
+    """Read a query; raises `AspError` naming the block."""
+    if not texts:
+        raise AspError("no_query", "there is no query")
+    if len(texts) > MAX_BLOCKS:
+        raise AspError("query_syntax", f"a query has at most {MAX_BLOCKS} blocks")
+    matches = [_BLOCK.fullmatch(text) for text in texts]
+    numbers: dict[str, int] = {}
+    blocks: list[QueryBlock] = []
+    for position, (text, match) in enumerate(zip(texts, matches, strict=True)):
+        if match is None or (match[1] is None) != (matches[0] is None or matches[0][1] is None):
+            raise AspError("query_syntax", f"{text[:80]!r} is not a building block, or numbers some blocks only")
+        number = str(int(match[1] or position + 1))
+        if number in numbers:
+            raise AspError("query_syntax", f"two blocks have the number {number}")
+        blocks.append(_block(match[2], match[3], numbers, blocks))
+        numbers[number] = position
+    query = AspQuery(tuple(blocks))
+    _check(query)
+    return query
 
 
-def _fact(atom: Atom) -> Rule:
-    return Rule(((atom, Body()),), Body())
+def _block(kind: str, inside: str, numbers: dict[str, int], blocks: list[QueryBlock]) -> QueryBlock:
+    if kind == "ATOM":
+        return _atom(inside)
+    if kind not in _KINDS:
+        raise AspError("query_syntax", f"{kind} is not one of ATOM, {', '.join(_KINDS)}")
+    refs = [ref.strip() for ref in inside.split(",")] if inside.strip() else []
+    low, high = _ARITY.get(kind, (2, MAX_BLOCKS))
+    if not low <= len(refs) <= high or not all(re.fullmatch("[0-9]{1,3}", ref) for ref in refs):
+        reason = "trivial_query" if not refs else "query_syntax"
+        raise AspError(reason, f"{kind} needs {low if low == high else f'{low} or more'} numbers of blocks")
+    if any(str(int(ref)) not in numbers for ref in refs):
+        # Attack: a block about itself has no least meaning, and whichever it is given may be the answer.
+        raise AspError("cyclic_ref", f"{kind}({inside.strip()}) refers to a block that does not stand before it")
+    parts = tuple(numbers[str(int(ref))] for ref in refs)
+    if kind == "SOME":
+        # It is symmetric: the block with more variables goes first.
+        parts = tuple(sorted(parts, key=lambda part: -len(blocks[part].variables)))
+    return Connective(kind, parts, _variables(kind, [blocks[part].variables for part in parts]))
 
 
-def _when(atom: Atom) -> Body:
-    return Body((atom,), order=(("positive", 0),))
+def _atom(inside: str) -> QueryAtom:
+    try:
+        literal = read_literal(inside, variables=True)
+    except AspError as error:
+        # Attack: `ATOM(not dry(rex))` is true because nobody mentioned it.
+        reason = "query_injection" if error.reason == "literal_syntax" else error.reason
+        raise AspError(reason, f"ATOM({inside[:80]}): {error}") from error
+    if "_" in literal.arguments:
+        raise AspError("unsafe_query_var", f"ATOM({inside[:80]}): a variable needs a name")
+    return QueryAtom(literal, tuple(sorted({term for term in literal.arguments if is_variable(term)})))
 
 
-def _together(choices: list[list[Case]]) -> list[Case]:
-    return [tuple(rule for case in combined for rule in case) for combined in product(*choices)]
+def _variables(kind: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the variables left open: none after ALL and SOME, which bind every variable of their first part.
+
+    Equal names are one variable. A variable in the second part of ALL alone would hide an existential.
+    """
+    if kind in QUANTIFIED:
+        if not parts[1] or not set(parts[1]) <= set(parts[0]):
+            raise AspError("unsafe_query_var", f"{kind} needs the variables of its second block in its first")
+        return ()
+    if len(set(parts)) != 1 or (kind == "IF-THEN" and parts[0]):
+        raise AspError("unsafe_query_var", f"{kind} joins blocks with different variables, or open ones")
+    return parts[0]
 
 
-def _any(choices: list[list[Case]]) -> list[Case]:
-    """Return every way in which at least one holds: what holds beyond that is no exclusion."""
-    some = (kept for size in range(1, len(choices) + 1) for kept in combinations(choices, size))
-    return [case for kept in some for case in _together(list(kept))]
+def _check(query: AspQuery) -> None:
+    root = len(query.blocks) - 1
+    if query.blocks[root].variables:
+        raise AspError("unsafe_query_var", "a variable is bound by neither ALL nor SOME")
+    if len(query.below(root)) != len(query.blocks):
+        raise AspError("unused_block", "the last block does not use every other block")
+    if _nesting(query, root) > MAX_NESTING:
+        raise AspError("query_syntax", f"IF-THEN, ALL and SOME nest at most {MAX_NESTING} deep")
+    if _is_trivial(query):
+        raise AspError("trivial_query", "the query is true, or false, whatever the program says")
 
 
-def _and(values: list[bool | None]) -> bool | None:
-    return False if False in values else None if None in values else True
+def _nesting(query: AspQuery, position: int) -> int:
+    block = query.blocks[position]
+    if isinstance(block, QueryAtom):
+        return 0
+    return max(_nesting(query, part) for part in block.parts) + (block.kind in GLOBAL)
 
 
-def _one(values: list[bool | None]) -> bool | None:
-    num_true = values.count(True)
-    if num_true > 1 or (num_true == 0 and None not in values):
-        return False
-    return True if num_true == 1 and None not in values else None
+def _is_trivial(query: AspQuery) -> bool:
+    """Say whether a truth table over the atoms, quantified blocks taken as atoms, has one value throughout."""
+    leaves = sorted({_leaf(query, i) for i in range(len(query.blocks)) if _is_leaf(query, i)})
+    if len(leaves) > MAX_ATOMS:
+        raise AspError("query_syntax", f"a query has at most {MAX_ATOMS} different atoms")
+    tables = (dict(zip(leaves, row, strict=True)) for row in product((False, True), repeat=len(leaves)))
+    return len({_truth(query, len(query.blocks) - 1, table) for table in tables}) == 1
 
 
-def domain_of(rules: Iterable[Rule]) -> list[str]:
-    """Return the constants that a program speaks of."""
-    return constants_of(rules)
+def _is_leaf(query: AspQuery, position: int) -> bool:
+    return isinstance(query.blocks[position], QueryAtom) or not _binds_nothing(query, position)
+
+
+def _binds_nothing(query: AspQuery, position: int) -> bool:
+    block = query.blocks[position]
+    return isinstance(block, Connective) and block.kind not in QUANTIFIED
+
+
+def _leaf(query: AspQuery, position: int) -> str:
+    """Return a spelling under which equal blocks are equal."""
+    block = query.blocks[position]
+    if isinstance(block, QueryAtom):
+        literal = block.literal
+        return str(literal.complement() if literal.strong else literal)
+    return f"{block.kind}({','.join(_spelled(query, part) for part in block.parts)})"
+
+
+def _spelled(query: AspQuery, position: int) -> str:
+    block = query.blocks[position]
+    return str(block.literal) if isinstance(block, QueryAtom) else _leaf(query, position)
+
+
+def _truth(query: AspQuery, position: int, table: dict[str, bool]) -> bool:
+    block = query.blocks[position]
+    if isinstance(block, QueryAtom):
+        return table[_leaf(query, position)] != block.literal.strong
+    if block.kind in QUANTIFIED:
+        same = block.kind == "ALL" and _spelled(query, block.parts[0]) == _spelled(query, block.parts[1])
+        return same or table[_leaf(query, position)]
+    values = [_truth(query, part, table) for part in block.parts]
+    match block.kind:
+        case "AND":
+            return all(values)
+        case "OR":
+            return any(values)
+        case "NOT":
+            return not values[0]
+        case "NEITHER-NOR":
+            return not any(values)
+        case "IF-THEN":
+            return not values[0] or values[1]
+        case _:
+            return sum(values) == 1

@@ -1,244 +1,265 @@
-"""A second reader of an actor's JSON, program and tests, written apart from the critic's.
+"""Reading answer set programs: rules, the numbered comments above them, and single ground literals.
 
-It reads the same language by other means; where the two disagree, a certificate is rejected.
+The language is the paper's (facts, rules, constraints, choices with bounds, disjunctions, both negations,
+comparisons) over flat terms. Function terms, arithmetic, intervals, pools and aggregates are refused by name:
+they are what grounding bombs are made of.
 """
 
-import json
 import re
 from dataclasses import dataclass
-from typing import Any
 
-Atom = tuple[str, ...]
-"""A signed predicate (`p` or `-p`) and its arguments."""
-_TOKEN = re.compile(r'\s+|%[^\n]*|(:-|<=|>=|!=|==|"[^"\\]*"|-?\d+\b|[A-Za-z_]\w*|[-.,;:(){}|=<>])')
-_NUMBERED = re.compile(r"\s*(?:Rule\s+)?R(\d+)\b")
-COMPARISONS = ("=", "==", "!=", "<", "<=", ">", ">=")
+from critics.replay.answer_sets.language import (
+    AspError,
+    AspLiteral,
+    AspRule,
+    AspToken,
+    Choice,
+    Comparison,
+    Condition,
+    Element,
+    fault,
+    is_variable,
+    tokens,
+)
 
-
-@dataclass(frozen=True)
-class Body:
-    """Positive atoms, atoms under `not`, and comparisons as (left, operator, right)."""
-
-    positive: tuple[Atom, ...] = ()
-    negative: tuple[Atom, ...] = ()
-    compared: tuple[tuple[str, str, str], ...] = ()
-    order: tuple[tuple[str, int], ...] = ()
-    """The kind and place of each condition, as written."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Heads with their conditions: any of them (`choice`), or at least one (`|`), none for a constraint."""
-
-    heads: tuple[tuple[Atom, Body], ...]
-    body: Body
-    choice: bool = False
-    lower: int = 0
-    upper: int | None = None
-    has_lower: bool = False
-
-    @property
-    def is_fact(self) -> bool:
-        """Say whether it states one atom outright."""
-        return not self.choice and len(self.heads) == 1 and not self.body.order
+MAX_RULES = 200
+MAX_PARTS = 40
+"""Literals of one head or body, elements of one choice, arguments of one literal."""
+_ID = re.compile(r"\s*(?:Rule\s+)?R(\d{1,6})\b[\s:.)]*(.*)", re.DOTALL)
+_COMPARISONS = ("=", "==", "!=", "<", "<=", ">", ">=")
 
 
-def is_variable(term: str) -> bool:
-    """Say whether a term is a variable."""
-    return term[0] == "_" or term[0].isupper()
+@dataclass(frozen=True, slots=True)
+class CommentBlock:
+    """Rules under one comment."""
 
-
-def rules_of(text: str) -> list[Rule]:
-    """Read rules; raises `ValueError` at what is not in the language."""
-    return [rule for rule, _ in placed_rules(text)]
-
-
-def placed_rules(text: str) -> list[tuple[Rule, int]]:
-    """Read rules with their offsets."""
-    found: list[tuple[str, int]] = []
-    position = 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None or text.startswith(("%*", ".."), position):
-            raise ValueError(f"cannot read {text[position : position + 10]!r}")
-        if match[1]:
-            found.append((match[1], position))
-        position = match.end()
-    rules: list[tuple[Rule, int]] = []
-    start = 0
-    for index, (token, _) in enumerate(found):
-        if token == ".":
-            rules.append((_rule([t for t, _ in found[start:index]]), found[start][1]))
-            start = index + 1
-    if start != len(found):
-        raise ValueError("the last rule has no full stop")
-    return rules
-
-
-def comments_of(text: str) -> list[tuple[int, str]]:
-    """Return the comments that stand on lines of their own, with their offsets."""
-    found = re.finditer(r"^[ \t]*(%[^\n]*)", text, re.MULTILINE)
-    return [(match.start(1), match[1].lstrip("%").strip()) for match in found]
-
-
-def numbered_rules(text: str) -> dict[int, list[int]]:
-    """Return the positions of the rules under each comment `% Rn`."""
-    offsets = [offset for _, offset in placed_rules(text)]
-    found: dict[int, list[int]] = {}
-    number: int | None = None
-    fresh = False
-    placed = [(offset, i) for i, offset in enumerate(offsets)]
-    merged: list[tuple[int, int | str]] = sorted([*comments_of(text), *placed])
-    for _, event in merged:
-        if isinstance(event, int):
-            fresh = True
-            if number is not None:
-                found.setdefault(number, []).append(event)
-            continue
-        match = _NUMBERED.match(event)
-        # A comment after a rule opens a new group; a further line of one group keeps its number.
-        number = int(match[1]) if match else None if fresh else number
-        fresh = False
-    return found
-
-
-def _split(tokens: list[str], separators: tuple[str, ...]) -> list[list[str]]:
-    parts: list[list[str]] = [[]]
-    depth = 0
-    for token in tokens:
-        depth += (token in "({") - (token in ")}")
-        if token in separators and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts
-
-
-def _rule(tokens: list[str]) -> Rule:
-    sides = _split(tokens, (":-",))
-    if len(sides) > 2 or not tokens:
-        raise ValueError("not a rule")
-    head, body = sides[0], _body(sides[1], (",", ";")) if len(sides) == 2 and sides[1] else Body()
-    if "{" in head:
-        return _choice(head, body)
-    return Rule(tuple((_atom(part), Body()) for part in _split(head, (";", "|"))) if head else (), body)
-
-
-def _choice(head: list[str], body: Body) -> Rule:
-    start, end = head.index("{"), head.index("}")
-    before = [t for t in head[:start] if t != "<="]
-    after = [t for t in head[end + 1 :] if t not in ("<=", "=", "==")]
-    exact = any(t in ("=", "==") for t in head[end + 1 :])
-    if len(before) > 1 or len(after) > 1 or (exact and (before or not after)):
-        raise ValueError("not a choice")
-    heads: list[tuple[Atom, Body]] = []
-    for part in _split(head[start + 1 : end], (";",)):
-        if part:
-            literal, *condition = _split(part, (":",))
-            heads.append((_atom(literal), _body(condition[0], (",",)) if condition else Body()))
-    upper = int(after[0]) if after else None
-    lower = upper if exact else int(before[0]) if before else None
-    return Rule(tuple(heads), body, True, lower or 0, upper, lower is not None)
-
-
-def _body(tokens: list[str], separators: tuple[str, ...]) -> Body:
-    positive: list[Atom] = []
-    negative: list[Atom] = []
-    compared: list[tuple[str, str, str]] = []
-    order: list[tuple[str, int]] = []
-    for part in _split(tokens, separators):
-        operator = next((t for t in part if t in COMPARISONS), None)
-        if operator is not None:
-            place = part.index(operator)
-            order.append(("compared", len(compared)))
-            compared.append((_term(part[:place]), operator.replace("==", "="), _term(part[place + 1 :])))
-        elif part[:1] == ["not"]:
-            order.append(("negative", len(negative)))
-            negative.append(_atom(part[1:]))
-        else:
-            order.append(("positive", len(positive)))
-            positive.append(_atom(part))
-    return Body(tuple(positive), tuple(negative), tuple(compared), tuple(order))
-
-
-def _atom(tokens: list[str]) -> Atom:
-    sign = "-" if tokens[:1] == ["-"] else ""
-    name, *rest = tokens[1:] if sign else tokens
-    if not re.fullmatch("[a-z][A-Za-z0-9_]*", name) or name == "not":
-        raise ValueError(f"{name!r} is not a predicate")
-    if not rest:
-        return (sign + name,)
-    if rest[0] != "(" or rest[-1] != ")" or len(rest) < 3:
-        raise ValueError("not an atom")
-    return (sign + name, *(_term(part) for part in _split(rest[1:-1], (",",))))
-
-
-def _term(tokens: list[str]) -> str:
-    if len(tokens) == 2 and tokens[0] == "-" and tokens[1].isdigit():
-        return str(-int(tokens[1]))
-    if len(tokens) != 1 or not re.fullmatch(r'"[^"]*"|-?\d{1,7}|_|[A-Za-z][A-Za-z0-9_]*', tokens[0]):
-        raise ValueError(f"{tokens!r} is not a term")
-    return str(int(tokens[0])) if re.fullmatch(r"-?\d+", tokens[0]) else tokens[0]
-
-
-@dataclass(frozen=True)
-class Test:
-    """One test as the second reader has it."""
-
-    facts: tuple[Rule, ...]
+    number: int | None
+    """The n of `% Rn`; None where the comment has none."""
+    comment: str
+    """What the comment says, its number left out."""
     rules: tuple[int, ...]
-    every: tuple[Atom, ...]
-    some: tuple[Atom, ...]
-    never: tuple[Atom, ...]
-    contradiction: bool
+    """Positions in the program; empty where nothing but the comment is there."""
 
 
-_KEYS = {
-    "every": ("inferall", "infertrueall"),
-    "some": ("inferany", "infertrueany"),
-    "never": ("donotinfer", "inferfalse"),
-    "contradiction": ("expectcontradiction",),
-    "facts": ("facts",),
-    "rules": ("rules", "rulesbeingtested", "rulesreferenced"),
-    "nested": ("testcondition",),
-}
+@dataclass(frozen=True, slots=True)
+class AspProgram:
+    """A program as it was read."""
+
+    text: str
+    rules: tuple[AspRule, ...]
+    blocks: tuple[CommentBlock, ...]
+
+    def numbered(self) -> dict[int, tuple[int, ...]]:
+        """Return the rules' positions by the number of the comment above them."""
+        found: dict[int, tuple[int, ...]] = {}
+        for block in self.blocks:
+            if block.number is not None:
+                found[block.number] = found.get(block.number, ()) + block.rules
+        return found
+
+    def block_of(self, rule: int) -> CommentBlock | None:
+        """Return the block that holds a rule; None above the first comment."""
+        return next((block for block in self.blocks if rule in block.rules), None)
 
 
-def attempt_of(completion: str) -> tuple[str, list[Test], list[str]]:
-    """Return the program's text, the tests and the query's blocks."""
-    text = completion.strip()
-    if text.startswith("```"):
-        text = text[text.index("\n") : text.rindex("```")]
-    data = {key.lower(): value for key, value in json.loads(text).items()}
-    model = data["model"] if isinstance(data["model"], str) else "\n".join(data["model"])
-    query = data.get("query", [])
-    return model, [_test(t) for t in data.get("tests", [])], [query] if isinstance(query, str) else query
+def read_program(text: str) -> AspProgram:
+    """Read a program; raises `AspError` with line and column."""
+    found = tokens(text)
+    reader = _ProgramReader(text, [token for token in found if token.kind != "comment"])
+    rules: list[AspRule] = []
+    while reader.now.kind != "end":
+        rules.append(reader.rule())
+        if len(rules) > MAX_RULES:
+            raise AspError("too_long", f"there are more than {MAX_RULES} rules")
+    return AspProgram(text, tuple(rules), _blocks(text, [t for t in found if t.kind == "comment"], rules))
 
 
-def _test(record: dict[str, Any]) -> Test:
-    plain = {re.sub(r"[-_ ]", "", key).lower(): value for key, value in record.items()}
-    nested = plain.pop("testcondition", {})
-    plain |= {re.sub(r"[-_ ]", "", key).lower(): value for key, value in nested.items()}
-
-    def listed(name: str) -> list[str]:
-        value: Any = next((plain[key] for key in _KEYS[name] if key in plain), None) or []
-        return [value] if isinstance(value, str) else value
-
-    facts = " ".join(t if t.rstrip().endswith(".") else t + "." for t in listed("facts") if t.strip())
-    expected = next((plain[key] for key in _KEYS["contradiction"] if key in plain), False)
-    return Test(
-        facts=tuple(rules_of(facts)),
-        rules=tuple(int(n) for text in listed("rules") for n in re.findall(r"\bR(\d+)\b", text)),
-        every=tuple(map(ground_atom, listed("every"))),
-        some=tuple(map(ground_atom, listed("some"))),
-        never=tuple(map(ground_atom, listed("never"))),
-        contradiction=str(expected).lower() == "true",
-    )
+def read_literal(text: str, *, variables: bool = False) -> AspLiteral:
+    """Read exactly one literal without default negation, ground unless `variables`; one full stop may follow."""
+    found = tokens(text)
+    if any(token.kind == "comment" for token in found):
+        raise AspError("literal_syntax", f"{text[:80]!r} is not one literal")
+    reader = _ProgramReader(text, found)
+    literal = reader.condition()
+    if reader.now.text == ".":
+        reader.step()
+    if reader.now.kind != "end" or not isinstance(literal, AspLiteral) or literal.default:
+        # Attack: `wet(d1). wet(d1)` or `1=1` where a literal is pasted into a program's text.
+        raise AspError("literal_syntax", f"{text[:80]!r} is not one literal")
+    if not variables and any(map(is_variable, literal.arguments)):
+        raise AspError("literal_not_ground", f"{text[:80]!r} has a variable")
+    return literal
 
 
-def ground_atom(text: str) -> Atom:
-    """Read one atom without variables."""
-    (rule,) = rules_of(text if text.rstrip().endswith(".") else text + ".")
-    if not rule.is_fact or any(map(is_variable, rule.heads[0][0][1:])):
-        raise ValueError(f"{text!r} is not one ground atom")
-    return rule.heads[0][0]
+def _blocks(text: str, comments: list[AspToken], rules: list[AspRule]) -> tuple[CommentBlock, ...]:
+    """Group comments that stand on lines of their own with the rules below them."""
+    own = [c for c in comments if not text[text.rfind("\n", 0, c.offset) + 1 : c.offset].strip()]
+    blocks: list[CommentBlock] = []
+    lines: list[str] = []
+    held: list[int] = []
+    upcoming = 0
+    for offset, line in [*((c.offset, c.text.lstrip("%").strip()) for c in own), (len(text), "")]:
+        before = upcoming
+        while upcoming < len(rules) and rules[upcoming].offset < offset:
+            held.append(upcoming)
+            upcoming += 1
+        numbered = _ID.match(line) is not None and any(map(_ID.match, lines))
+        if (upcoming > before or numbered or offset == len(text)) and lines:
+            blocks.append(_block(lines, held))
+            lines = []
+        held = [] if upcoming > before or numbered else held
+        lines.append(line)
+    return tuple(blocks)
+
+
+def _block(lines: list[str], rules: list[int]) -> CommentBlock:
+    start = next((i for i in reversed(range(len(lines))) if _ID.match(lines[i])), None)
+    if start is None:
+        return CommentBlock(None, " ".join(lines).strip(), tuple(rules))
+    match = _ID.match(lines[start])
+    assert match is not None
+    return CommentBlock(int(match[1]), " ".join([match[2], *lines[start + 1 :]]).strip(), tuple(rules))
+
+
+class _ProgramReader:
+    """Recursive descent over tokens."""
+
+    def __init__(self, text: str, found: list[AspToken]) -> None:
+        self._text = text
+        self._tokens = found
+        self._index = 0
+        self.now = found[0]
+
+    def step(self) -> AspToken:
+        token = self.now
+        self._index += 1
+        self.now = self._tokens[self._index]
+        return token
+
+    def take(self, text: str) -> bool:
+        if self.now.text == text and self.now.kind == "mark":
+            self.step()
+            return True
+        return False
+
+    def need(self, text: str) -> None:
+        if not self.take(text):
+            raise self.fault("syntax", f"{text!r} is expected, not {self.now.text[:40]!r}")
+
+    def fault(self, reason: str, message: str) -> AspError:
+        return fault(reason, message, self._text, self.now.offset)
+
+    def peek(self) -> str:
+        return self._tokens[min(self._index + 1, len(self._tokens) - 1)].text
+
+    def rule(self) -> AspRule:
+        offset = self.now.offset
+        head: Choice | tuple[AspLiteral, ...] = () if self.now.text == ":-" else self.head()
+        body: tuple[Condition, ...] = ()
+        if self.take(":-") and self.now.text != ".":
+            body = self.conditions((",", ";"))
+        self.need(".")
+        return AspRule(head, body, offset)
+
+    def head(self) -> Choice | tuple[AspLiteral, ...]:
+        lower: int | None = None
+        if self.now.kind == "number":
+            lower = self.bound()
+            self.take("<=")
+        if self.now.text == "{":
+            return self.choice(lower)
+        if lower is not None:
+            raise self.fault("syntax", "'{' is expected after a choice's lower bound")
+        disjuncts = [self.literal()]
+        while self.now.text in (";", "|"):
+            self.step()
+            disjuncts.append(self.literal())
+            self.check_size(disjuncts)
+        return tuple(disjuncts)
+
+    def choice(self, lower: int | None) -> Choice:
+        self.need("{")
+        elements: list[Element] = []
+        while not self.take("}"):
+            if elements:
+                self.need(";")
+            literal = self.literal()
+            elements.append(Element(literal, self.conditions((",",)) if self.take(":") else ()))
+            self.check_size(elements)
+        if lower is None and self.now.text in ("=", "=="):
+            self.step()
+            lower = upper = self.bound()
+        else:
+            upper = self.bound() if self.take("<=") or self.now.kind == "number" else None
+        return Choice(tuple(elements), lower, upper)
+
+    def bound(self) -> int:
+        if self.now.kind != "number":
+            raise self.fault("syntax", f"a number is expected, not {self.now.text[:40]!r}")
+        return int(self.step().text)
+
+    def conditions(self, separators: tuple[str, ...]) -> tuple[Condition, ...]:
+        found = [self.condition()]
+        while self.now.kind == "mark" and self.now.text in separators:
+            self.step()
+            found.append(self.condition())
+            self.check_size(found)
+        if self.now.text == ":" and ";" in separators:
+            raise self.fault("conditional_literal", "conditions inside a body are not supported; write a rule for them")
+        return tuple(found)
+
+    def condition(self) -> Condition:
+        default = self.now.text == "not" and self.now.kind == "name"
+        if default:
+            self.step()
+            if self.now.text == "not":
+                raise self.fault("double_negation", "'not not' is not supported")
+        if self.now.text == "{" or (self.now.kind == "number" and self.peek() == "{"):
+            raise self.fault("aggregate", "a choice belongs in a head; count in a body by rules of their own")
+        if not default and (self.now.kind in ("variable", "number", "string") or self.peek() in _COMPARISONS):
+            return self.comparison()
+        literal = self.literal()
+        if self.now.text in _COMPARISONS:
+            raise self.fault("syntax", "only terms can be compared")
+        return AspLiteral(literal.predicate, literal.arguments, literal.strong, default)
+
+    def comparison(self) -> Comparison:
+        left = self.term()
+        if self.now.text not in _COMPARISONS:
+            raise self.fault("syntax", f"a comparison is expected, not {self.now.text[:40]!r}")
+        operator = self.step().text
+        return Comparison(left, "=" if operator == "==" else operator, self.term())
+
+    def literal(self) -> AspLiteral:
+        strong = self.take("-")
+        if self.now.kind != "name" or self.now.text == "not":
+            hint = "; a predicate starts with a small letter" if self.now.kind == "variable" else ""
+            raise self.fault("syntax", f"an atom is expected, not {self.now.text[:40]!r}{hint}")
+        predicate = self.step().text
+        arguments: list[str] = []
+        if self.take("("):
+            arguments.append(self.term())
+            while self.take(","):
+                arguments.append(self.term())
+                self.check_size(arguments)
+            if self.now.text == ";":
+                raise self.fault("pool", "pools are not supported; write one atom for each")
+            self.need(")")
+        return AspLiteral(predicate, tuple(arguments), strong)
+
+    def term(self) -> str:
+        sign = "-" if self.take("-") else ""
+        if self.now.kind not in ("name", "variable", "number", "string") or self.now.text == "not":
+            raise self.fault("nested_term" if self.now.text == "(" else "syntax", "a constant or variable is expected")
+        if sign and self.now.kind != "number":
+            raise self.fault("arithmetic", "a term cannot be negated")
+        token = self.step()
+        if self.now.text == "(":
+            raise self.fault("nested_term", "function terms are not supported; use one more argument")
+        if self.now.text == "-":
+            raise self.fault("arithmetic", "arithmetic is not supported")
+        return str(int(sign + token.text)) if token.kind == "number" else token.text
+
+    def check_size(self, parts: list[Element] | list[AspLiteral] | list[Condition] | list[str]) -> None:
+        if len(parts) > MAX_PARTS:
+            raise self.fault("too_long", f"more than {MAX_PARTS} parts in one place")

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count, product
 
-from critics.replay.answer_sets.reader import Atom, Body, Rule, is_variable
+from critics.replay.answer_sets.language import AspLiteral, AspRule, Choice, Comparison, Condition, is_variable
 
+Atom = tuple[str, ...]
+"""A signed predicate (`p` or `-p`) and its arguments."""
 MAX_WORK = 3_000_000
 """Rule evaluations and matches of one check, grounding included."""
 
@@ -30,6 +32,49 @@ class Work:
         self._left -= amount
         if self._left < 0:
             raise TooLarge
+
+
+@dataclass(frozen=True)
+class Body:
+    """Positive atoms, atoms under `not`, and comparisons as (left, operator, right)."""
+
+    positive: tuple[Atom, ...] = ()
+    negative: tuple[Atom, ...] = ()
+    compared: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Heads with their conditions: any of them (`choice`), or at least one (`|`), none for a constraint."""
+
+    heads: tuple[tuple[Atom, Body], ...]
+    body: Body
+    choice: bool = False
+    lower: int = 0
+    upper: int | None = None
+
+
+def plain(rule: AspRule) -> Rule:
+    """Return a rule that was read as the search takes it."""
+    if not isinstance(rule.head, Choice):
+        return Rule(tuple((atom_of(literal), Body()) for literal in rule.head), _body(rule.body))
+    heads = tuple((atom_of(element.literal), _body(element.condition)) for element in rule.head.elements)
+    return Rule(heads, _body(rule.body), True, rule.head.lower or 0, rule.head.upper)
+
+
+def atom_of(literal: AspLiteral) -> Atom:
+    """Return a literal's atom, with the sign of strong negation."""
+    return (("-" if literal.strong else "") + literal.predicate, *literal.arguments)
+
+
+def _body(conditions: Iterable[Condition]) -> Body:
+    listed = list(conditions)
+    literals = [c for c in listed if isinstance(c, AspLiteral)]
+    return Body(
+        tuple(atom_of(literal) for literal in literals if not literal.default),
+        tuple(atom_of(literal) for literal in literals if literal.default),
+        tuple((c.left, c.operator, c.right) for c in listed if isinstance(c, Comparison)),
+    )
 
 
 @dataclass(frozen=True)
@@ -274,18 +319,6 @@ def _models(
                 yield from _models(rules, model, frozenset(true | {atom}), work)
             return
     yield frozenset(true)
-
-
-def constants_of(rules: Iterable[Rule]) -> list[str]:
-    """Return every constant, in order of appearance."""
-    atoms = [atom for rule in rules for head, body in rule.heads for atom in (head, *body.positive, *body.negative)]
-    found: dict[str, None] = {}
-    for rule in rules:
-        bodies = [rule.body, *(body for _, body in rule.heads)]
-        terms = [t for b in bodies for a in (*b.positive, *b.negative) for t in a[1:]]
-        terms += [t for b in bodies for left, _, right in b.compared for t in (left, right)]
-        found |= dict.fromkeys(t for t in terms if not is_variable(t))
-    return list(dict.fromkeys([*(t for atom in atoms for t in atom[1:] if not is_variable(t)), *found]))
 
 
 def assignments(variables: Iterable[str], constants: Iterable[str]) -> Iterator[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Replay of equivalence certificates, by code apart from the critic's and with the standard library alone.
+"""Replay of equivalence certificates, with the standard library alone.
 
 The certificate holds both sides in canonical text. This module reads them again, and asks that
 
@@ -8,8 +8,8 @@ The certificate holds both sides in canonical text. This module reads them again
 * by its method: `propositional`, that both have one graph, one truth table (up to 20 atoms), or that the clauses of
   the proof follow by unit propagation and end in falsity, quantified parts being atoms; `prefix`, that the
   quantifiers pulled out are the same up to the given order of neighbours of one kind, and the matrices
-  propositionally equivalent; `automaton`, that every set of partial derivatives of either expression stands for one
-  state of the given automaton.
+  propositionally equivalent; `automaton`, that every set of positions of either expression stands for one state of
+  the given automaton.
 
 `solver` is the one method of which nothing can be replayed: then the other solver is asked.
 """
@@ -19,12 +19,23 @@ from typing import Any
 
 from critics.replay.answers import check_claim
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, Unchecked, are_texts, sealed_certificate
-from critics.replay.equivalences import regex
-from critics.replay.equivalences.matrices import Nodes, check_equal, is_constant
-from critics.replay.equivalences.quantifiers import places_of, pulled
-from critics.replay.first_order.reader import ATOM, Formula, read
+from critics.replay.equivalences.automaton import AutomatonTooLarge, is_language_of
+from critics.replay.equivalences.graph import Graph, check_equal, is_constant
+from critics.replay.equivalences.prenex import places_of, prenex
+from critics.replay.equivalences.regex import read_canonical
+from critics.replay.first_order.reader import read
 from critics.replay.first_order.smtlib import script
-from critics.replay.first_order.trees import open_names, parts_of, symbols_of
+from critics.replay.first_order.syntax import (
+    Atom,
+    Compound,
+    Formula,
+    Not,
+    Operator,
+    Quantified,
+    open_names,
+    signature,
+    subformulas,
+)
 from critics.replay.solvers import Budget, Trust, decide, refute
 
 ENGINE = "certistar-equivalence/1"
@@ -53,7 +64,7 @@ def check_equivalence(certificate: object) -> Trust:
     try:
         with UNTRUSTED:
             return _check(sealed)
-    except regex.TooLarge as error:
+    except AutomatonTooLarge as error:
         raise Rejected("too_large") from error
 
 
@@ -70,8 +81,8 @@ def _check(certificate: SealedCertificate) -> Trust:
         _check_contingent(left)
     match method:
         case "propositional":
-            nodes = Nodes()
-            check_equal(nodes, nodes.literal(left, {}), nodes.literal(right, {}), detail["clauses"])
+            graph = Graph()
+            check_equal(graph, graph.add(left), graph.add(right), detail["clauses"])
         case "prefix":
             _check_prefix(left, right, detail["order"], detail["clauses"])
         case _:
@@ -83,7 +94,7 @@ def _confirm(left: Formula, right: Formula, proved_by: str) -> Trust:
     """Nothing of a solver's proof can be replayed: the other one is asked, or the same once more."""
     if proved_by not in SOLVERS:
         raise Rejected("ill_formed")
-    return refute(script([("¬", ("↔", (left, right)))]), BUDGET, proved_by)
+    return refute(script([Not(Compound(Operator.IFF, (left, right)))]), BUDGET, proved_by)
 
 
 def _check_frame(certificate: SealedCertificate) -> None:
@@ -102,43 +113,36 @@ def _check_frame(certificate: SealedCertificate) -> None:
 
 
 def _check_names(evidence: Any, left: Formula, right: Formula) -> None:
-    symbols_of([left, right])
-    applied = (part[0] == ATOM and part[2] for side in (left, right) for part in parts_of(side))
+    signature([left, right])
+    applied = (isinstance(part, Atom) and part.arguments for side in (left, right) for part in subformulas(side))
     if evidence["language"] != "first-order" and any(applied):
         raise Rejected("not_propositional")
-    if evidence["free"] != {"left": sorted(open_names(left)), "right": sorted(open_names(right))}:
+    if evidence["free"] != {"left": list(open_names([left])), "right": list(open_names([right]))}:
         raise Rejected("free_names")
 
 
 def _check_prefix(left: Formula, right: Formula, order: list[int], proof: list[list[int]]) -> None:
     if any(type(place) is not int for place in order):
         raise Rejected("ill_formed")
-    (one, first), (other, second) = pulled(left), pulled(right)
-    nodes = Nodes()
-    literal = nodes.literal(first, {number: place for place, (_, number) in enumerate(one)})
-    check_equal(nodes, literal, nodes.literal(second, places_of(one, other, order)), proof)
+    one, other, graph = prenex(left), prenex(right), Graph()
+    if one is None or other is None:
+        raise Rejected("not_a_prefix")
+    literal = graph.add(one.matrix, one.places)
+    check_equal(graph, literal, graph.add(other.matrix, places_of(one, other, order)), proof)
 
 
-def _check_contingent(tree: Formula) -> None:
+def _check_contingent(formula: Formula) -> None:
     """Raise where the problem's formula always holds or never: any other that does would be equivalent to it."""
-    if _is_plainly_constant(tree):
+    found, graph = prenex(formula), Graph()
+    if found is not None and is_constant(graph, graph.add(found.matrix, found.places)):
         raise Rejected("constant_formula")
-    if not any(part[0] in ("∀", "∃") for part in parts_of(tree)):
+    if not any(isinstance(part, Quantified) for part in subformulas(formula)):
         return
     try:
-        if any(decide(script([side]), BUDGET)[0] is False for side in (tree, ("¬", tree))):
+        if any(decide(script([side]), BUDGET)[0] is False for side in (formula, Not(formula))):
             raise Rejected("constant_formula")
     except Unchecked:
         return  # Without a solver only the matrix is looked at.
-
-
-def _is_plainly_constant(tree: Formula) -> bool:
-    try:
-        prefix, matrix = pulled(tree)
-    except Rejected:
-        return False
-    nodes = Nodes()
-    return is_constant(nodes, nodes.literal(matrix, {number: place for place, (_, number) in enumerate(prefix)}))
 
 
 def _check_automaton(evidence: Any, detail: Any) -> None:
@@ -151,6 +155,6 @@ def _check_automaton(evidence: Any, detail: Any) -> None:
     if any(type(state) is not int or not 0 <= state < num for row in [*transitions, accepting] for state in row):
         raise Rejected("ill_formed")
     for side in ("left", "right"):
-        expression = regex.read(evidence[side], alphabet)
-        if not regex.is_language_of(expression, transitions, frozenset(accepting), alphabet):
+        expression = read_canonical(evidence[side], alphabet)
+        if not is_language_of(expression, transitions, frozenset(accepting), alphabet):
             raise Rejected("other_language")

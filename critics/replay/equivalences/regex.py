@@ -1,167 +1,168 @@
-"""Regular expressions by partial derivatives (Antimirov): a matcher, and a check against a given automaton.
+"""Regular expressions over a declared alphabet of digits: their tree, their canonical text, and its reader.
 
-Written apart from the critic's position automata. An expression is nested tuples: a letter, `("()",)`, `("*", body)`,
-`(".", parts..)` or `("|", parts..)`; a state is the set of what may be left to match.
+The grammar is AutoEval's (Fig. 2d): letters, juxtaposition, parentheses, and a star that binds to one factor; beyond
+it, `|` as union and `()` as the empty word. Reading keeps a stack of its own, so that no nesting exhausts Python's.
 """
 
-import re
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
-MAX_WORK = 400_000
-"""Partial derivatives taken in one check."""
+from critics.replay.first_order.syntax import FormulaError
+
 MAX_CHARACTERS = 20_000
-_EMPTY = ("()",)
-Expression = str | tuple["Expression", ...]
-State = frozenset[Expression]
+MAX_SYMBOLS = 1_000
+"""Letters and signs; generated expressions of tree depth 40 have fewer than 150."""
+MAX_DEPTH = 120
 
 
-class TooLarge(Exception):  # noqa: N818
-    """The work limit is reached: undecided."""
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One letter of the alphabet."""
+
+    letter: str
 
 
-def read(text: str, alphabet: str) -> Expression:
+@dataclass(frozen=True, slots=True)
+class EmptyWord:
+    """The word without letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Two or more expressions after each other."""
+
+    parts: "tuple[Regex, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """Two or more expressions, any of which may match."""
+
+    parts: "tuple[Regex, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """An expression any number of times."""
+
+    body: "Regex"
+
+
+Regex: TypeAlias = Letter | EmptyWord | Sequence | Union | Star
+
+
+def read_canonical(text: str, alphabet: str) -> Regex:
     """Read canonical text; raises `ValueError`."""
     if len(text) > MAX_CHARACTERS or not alphabet or not alphabet.isdigit():
         raise ValueError("no expression over digits")
-    if re.sub(r"[()|*]", "", text).strip(alphabet):
-        raise ValueError("a letter that is not in the alphabet")
-    expression, end = _union(text, 0)
-    if end != len(text):
-        raise ValueError("a parenthesis closes nothing")
-    return expression
+    reading = RegexReading(alphabet)
+    for position, sign in enumerate(text):
+        if sign not in f"{alphabet}()|*":
+            raise ValueError("a sign that canonical text does not have")
+        reading.take(sign, position)
+    return reading.whole(len(text))
 
 
-def _union(text: str, at: int) -> tuple[Expression, int]:
-    sides: list[Expression] = []
-    while True:
-        side, at = _sequence(text, at)
-        sides.append(side)
-        if not text.startswith("|", at):
-            return (sides[0] if len(sides) == 1 else ("|", *sides)), at
-        at += 1
+def write_regex(regex: Regex) -> str:
+    """Return the canonical text, with as few parentheses as the grammar needs; it reads as the same tree."""
+    match regex:
+        case Letter(letter):
+            return letter
+        case EmptyWord():
+            return "()"
+        case Sequence(parts):
+            return "".join(f"({write_regex(part)})" if isinstance(part, Sequence | Union) else write_regex(part)
+                           for part in parts)  # fmt: skip
+        case Union(parts):
+            return "|".join(f"({write_regex(part)})" if isinstance(part, Union) else write_regex(part)
+                            for part in parts)  # fmt: skip
+        case Star(body):
+            return f"({write_regex(body)})*" if isinstance(body, Sequence | Union) else f"{write_regex(body)}*"
 
 
-def _sequence(text: str, at: int) -> tuple[Expression, int]:
-    parts: list[Expression] = []
-    while at < len(text) and text[at] not in ")|":
-        part: Expression = text[at]
-        if text.startswith("()", at):
-            part, at = _EMPTY, at + 2
-        elif part == "(":
-            part, at = _union(text, at + 1)
-            if not text.startswith(")", at):
-                raise ValueError("a parenthesis is not closed")
-            at += 1
-        elif part == "*":
-            raise ValueError("a star of nothing")
+@dataclass(slots=True)
+class _Group:
+    """Open group from its parenthesis up to here: finished alternatives, and the parts of the last one."""
+
+    position: int
+    alternatives: list[tuple[Regex, int]] = field(default_factory=list[tuple[Regex, int]])
+    parts: list[tuple[Regex, int]] = field(default_factory=list[tuple[Regex, int]])
+    """Each with its height: a tree that is read can be walked by recursion."""
+
+    def end_alternative(self) -> None:
+        self.alternatives.append(_joined(Sequence, self.parts))
+        self.parts = []
+
+    def ended(self) -> tuple[Regex, int]:
+        self.end_alternative()
+        return _joined(Union, self.alternatives)
+
+
+def _joined(kind: type[Sequence] | type[Union], parts: list[tuple[Regex, int]]) -> tuple[Regex, int]:
+    """Make one expression of some, with its height; of a single one, nothing new."""
+    if len(parts) == 1:
+        return parts[0]
+    return kind(tuple(node for node, _ in parts)), 1 + max(height for _, height in parts)
+
+
+class RegexReading:
+    """A reading in progress; `take` it sign by sign."""
+
+    def __init__(self, alphabet: str) -> None:
+        self._alphabet = alphabet
+        self._groups = [_Group(0)]
+        self._num_symbols = 0
+
+    def take(self, sign: str, position: int) -> None:
+        """Read one sign: a letter, a bracket, a star, a bar, or `ε`."""
+        self._num_symbols += 1
+        if self._num_symbols > MAX_SYMBOLS:
+            raise FormulaError("too_long", f"more than {MAX_SYMBOLS} symbols", position)
+        group = self._groups[-1]
+        if sign in self._alphabet:
+            group.parts.append((Letter(sign), 1))
+        elif sign == "ε":
+            group.parts.append((EmptyWord(), 1))
+        elif sign == "(":
+            self._groups.append(_Group(position))
+        elif sign == ")":
+            self._close(position)
+        elif sign == "*":
+            node, height = self._last(position)
+            group.parts[-1] = Star(node), height + 1
+        elif sign == "|":
+            self._last(position)
+            group.end_alternative()
         else:
-            at += 1
-        while text.startswith("*", at):
-            part, at = ("*", part), at + 1
-        parts.append(part)
-    if not parts:
-        raise ValueError("nothing where an expression should stand")
-    return (parts[0] if len(parts) == 1 else (".", *parts)), at
+            raise FormulaError("character", f"{sign!r} is no part of the language", position)
+        if len(self._groups) > MAX_DEPTH or (group.parts and group.parts[-1][1] > MAX_DEPTH - 2):
+            raise FormulaError("too_deep", f"nested more than {MAX_DEPTH} deep", position)
 
+    def whole(self, end: int) -> Regex:
+        """Return what was read up to the end."""
+        group = self._groups[-1]
+        if len(self._groups) > 1:
+            raise FormulaError("syntax", "a parenthesis is not closed", group.position)
+        self._last(end)
+        return group.ended()[0]
 
-class Derivatives:
-    """Takes derivatives, and counts them."""
+    def _close(self, position: int) -> None:
+        if len(self._groups) == 1:
+            raise FormulaError("syntax", "a parenthesis closes nothing", position)
+        group = self._groups.pop()
+        if not group.parts and not group.alternatives:
+            self._groups[-1].parts.append((EmptyWord(), 1))
+            return
+        if not group.parts:
+            raise FormulaError("syntax", "nothing stands on this side of '|'", position)
+        node, height = group.ended()
+        if height > MAX_DEPTH - 2:
+            raise FormulaError("too_deep", f"nested more than {MAX_DEPTH} deep", position)
+        self._groups[-1].parts.append((node, height))
 
-    def __init__(self) -> None:
-        self._left = MAX_WORK
-        self._known: dict[tuple[Expression, str], State] = {}
-        self._nullable: dict[Expression, bool] = {}
-
-    def accepts(self, state: State) -> bool:
-        """Say whether nothing more need come."""
-        return any(self._is_nullable(expression) for expression in state)
-
-    def step(self, state: State, letter: str) -> State:
-        """Return what may be left after a letter."""
-        found: set[Expression] = set()
-        for expression in state:
-            found |= self._derived(expression, letter)
-        return frozenset(found)
-
-    def matches(self, expression: Expression, word: str) -> bool:
-        """Say whether the whole word matches."""
-        state: State = frozenset([expression])
-        for letter in word:
-            state = self.step(state, letter)
-        return self.accepts(state)
-
-    def _is_nullable(self, expression: Expression) -> bool:
-        known = self._nullable.get(expression)
-        if known is None:
-            kind = expression[0]
-            if isinstance(expression, str):
-                known = False
-            elif kind == ".":
-                known = all(map(self._is_nullable, expression[1:]))
-            elif kind == "|":
-                known = any(map(self._is_nullable, expression[1:]))
-            else:
-                known = True
-            self._nullable[expression] = known
-        return known
-
-    def _derived(self, expression: Expression, letter: str) -> State:
-        key = expression, letter
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = frozenset(self._derive(expression, letter))
-        self._left -= 1 + len(known)
-        if self._left < 0:
-            raise TooLarge
-        return known
-
-    def _derive(self, expression: Expression, letter: str) -> set[Expression]:
-        if isinstance(expression, str):
-            return {_EMPTY} if expression == letter else set()
-        kind, parts = expression[0], expression[1:]
-        if kind == "|":
-            return {left for part in parts for left in self._derived(part, letter)}
-        if kind == "*":
-            return {_joined((left, expression)) for left in self._derived(parts[0], letter)}
-        if kind != ".":
-            return set()
-        head, rest = parts[0], _joined(parts[1:])
-        found = {_joined((left, rest)) for left in self._derived(head, letter)}
-        return found | self._derived(rest, letter) if self._is_nullable(head) else found
-
-
-def _joined(parts: tuple[Expression, ...]) -> Expression:
-    """Return parts after each other as one flat sequence: so the derivatives of an expression are finitely many."""
-    flat: list[Expression] = []
-    for part in parts:
-        if part == _EMPTY:
-            continue
-        flat += part[1:] if not isinstance(part, str) and part[0] == "." else [part]
-    if not flat:
-        return _EMPTY
-    return flat[0] if len(flat) == 1 else (".", *flat)
-
-
-def is_language_of(
-    expression: Expression, transitions: list[list[int]], accepting: frozenset[int], alphabet: str
-) -> bool:
-    """Say whether a deterministic automaton with start 0 accepts just the words that match; raises `TooLarge`.
-
-    Every set of derivatives stands for exactly one state, which must accept as the set does.
-    """
-    derivatives = Derivatives()
-    start: State = frozenset([expression])
-    stands_for: dict[State, int] = {start: 0}
-    waiting = [start]
-    while waiting:
-        state = waiting.pop()
-        number = stands_for[state]
-        if derivatives.accepts(state) != (number in accepting):
-            return False
-        for letter, following in zip(alphabet, transitions[number], strict=True):
-            after = derivatives.step(state, letter)
-            if after not in stands_for:
-                stands_for[after] = following
-                waiting.append(after)
-            elif stands_for[after] != following:
-                return False
-    return True
+    def _last(self, position: int) -> tuple[Regex, int]:
+        """Return what stands before; raises where nothing does."""
+        parts = self._groups[-1].parts
+        if not parts:
+            raise FormulaError("syntax", "an expression should stand before this", position)
+        return parts[-1]

@@ -6,17 +6,15 @@ here again: `valid` that its formula fails in no model of the constraints, `sat`
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, is_list, sealed_certificate
-from critics.replay.finite.smtlib import script
-from critics.replay.finite.terms import Core, Evaluation, Operator, Term, read_core, read_tables, read_term
+from critics.replay.finite.grounding import Grounder, script
+from critics.replay.finite.terms import Core, Evaluation, Operator, Term, read_core, read_tables, read_term, term_record
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
 KIND = "program-options"
 BUDGET = Budget()
-Query = tuple[Term, bool]
-"""A formula, and whether the option's claim needs it to have a model together with the constraints."""
 
 
 def check_models(certificate: object) -> tuple[Core, list[Evaluation]]:
@@ -32,9 +30,9 @@ def check_options(certificate: object) -> Trust:
     core, models = check_models(sealed)
     trusts: list[Trust] = []
     for option, shown in zip(read_options(core), sealed.evidence["options"], strict=True):
-        for (formula, _), rows in zip(option.queries(), shown, strict=True):
+        for query, rows in zip(option.queries, shown, strict=True):
             if rows is None:
-                trusts.append(_decide(core, [*core.constraints, formula], wanted=False))
+                trusts.append(_decide(core, [*core.constraints, query.formula], wanted=False))
         for formula in option.formulas:
             for side in (formula, _not(formula)):
                 # Attack: an option that holds whatever the constraints are. A model that is here already will do.
@@ -44,7 +42,9 @@ def check_options(certificate: object) -> Trust:
 
 
 def _decide(core: Core, formulas: list[Term], *, wanted: bool) -> Trust:
-    found, trust = decide(script(core.functions, formulas), BUDGET)
+    grounder = Grounder(core.functions)
+    ground = [grounder.ground(formula) for formula in formulas]
+    found, trust = decide(script(grounder.unknowns(), ground), BUDGET)
     if found is None:
         raise Rejected("too_large")
     if found != wanted:
@@ -52,26 +52,45 @@ def _decide(core: Core, formulas: list[Term], *, wanted: bool) -> Trust:
     return trust
 
 
+Mode = Literal["valid", "sat", "unsat", "not_valid", "accurate_list", "least", "greatest"]
+"""Claim of an option about its formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A formula, and whether the option's claim needs it to have a model together with the constraints."""
+
+    formula: Term
+    wanted: bool
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimedOption:
-    """An option of a certificate's program."""
+    """An option of a program."""
 
-    mode: str
+    mode: Mode
     formulas: tuple[Term, ...]
 
+    @property
     def queries(self) -> list[Query]:
-        """Return what must be so for the option to hold; raises `Rejected` for a mode that takes other formulas."""
+        """What must be so for the option to hold; raises `Rejected` for a mode that takes other formulas."""
         match self.mode, self.formulas:
             case "valid" | "not_valid", (formula,):
-                return [(_not(formula), self.mode == "not_valid")]
+                return [Query(_not(formula), self.mode == "not_valid")]
             case "sat" | "unsat", (formula,):
-                return [(formula, self.mode == "sat")]
+                return [Query(formula, self.mode == "sat")]
             case "accurate_list", (_, *_):
-                return [(_not(Operator("or", self.formulas)), False), *((formula, True) for formula in self.formulas)]
+                some = Query(_not(Operator("or", self.formulas)), wanted=False)
+                return [some, *(Query(formula, wanted=True) for formula in self.formulas)]
             case "least" | "greatest", (Operator("eq", (term, bound)) as formula,):
-                return [(formula, True), (Operator("lt" if self.mode == "least" else "gt", (term, bound)), False)]
+                beyond = Operator("lt" if self.mode == "least" else "gt", (term, bound))
+                return [Query(formula, wanted=True), Query(beyond, wanted=False)]
             case _:
                 raise Rejected("ill_formed")
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"mode": self.mode, "formulas": [term_record(formula) for formula in self.formulas]}
 
 
 def read_options(core: Core) -> list[ClaimedOption]:
@@ -99,9 +118,9 @@ def _checked(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]]:
     models = [_model(core, evidence["constraints"], None)]
     holding: list[int] = []
     for position, (option, rows) in enumerate(zip(read_options(core), shown, strict=True)):
-        queries = option.queries()
+        queries = option.queries
         models += _models(core, queries, rows)
-        if all((row is not None) == wanted for (_, wanted), row in zip(queries, rows, strict=True)):
+        if all((row is not None) == query.wanted for query, row in zip(queries, rows, strict=True)):
             holding.append(position)
     if [chr(ord("A") + position) for position in holding] != [certificate.claim]:
         raise Rejected("claim")
@@ -113,9 +132,9 @@ def _checked(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]]:
 def _models(core: Core, queries: list[Query], shown: Any) -> Iterator[Evaluation]:
     if not is_list(shown):
         raise Rejected("ill_formed")
-    for (formula, _), rows in zip(queries, shown, strict=True):
+    for query, rows in zip(queries, shown, strict=True):
         if rows is not None:
-            yield _model(core, rows, formula)
+            yield _model(core, rows, query.formula)
 
 
 def _model(core: Core, rows: Any, query: Term | None) -> Evaluation:

@@ -7,8 +7,8 @@ program says is read once more in `critics.recheck.second_reading`.
 from typing import Any
 
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, sealed_certificate
-from critics.replay.finite.search import called, has_solution
-from critics.replay.finite.terms import Core, Evaluation, Operator, Term, read_core, read_term
+from critics.replay.finite.search import has_solution
+from critics.replay.finite.terms import Core, Evaluation, Operator, Term, called, read_core, read_term
 from critics.replay.solvers import Trust
 
 KIND = "csp-model"

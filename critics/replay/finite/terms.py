@@ -1,6 +1,6 @@
 """Terms of finite programs, their form in certificates, and their values in a model.
 
-Critics and checker have these types in common, and nothing that computes with them. In JSON a term is a number, a truth
+In JSON a term is a number, a truth
 value, or a list: `["var", name]`, `["call", function, terms..]`, `[operator, terms..]` or `[quantifier, [[name,
 [values..]]..], body]` with `forall`, `exists`, `count`, `sum` or `all-different`. A model gives each function a table;
 outside its domains a predicate is false, and a function of numbers has one value of its own. Every sort is a finite
@@ -8,7 +8,7 @@ list of integers.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -27,6 +27,22 @@ QUANTIFIERS: dict[str, Choice["forall", "exists", "count", "sum", "distinct"]] =
 """Quantifiers by their name in JSON, where `distinct` is an operator."""
 _NAME = re.compile(r"[^\W\d]\w*")
 Value = int | bool
+
+
+class TooLarge(Rejected):
+    """A term, or a search, takes more steps than are allowed; `what` names it."""
+
+    def __init__(self, what: str = "a term") -> None:
+        super().__init__("too_large")
+        self.what = what
+
+
+class Undefined(Rejected):
+    """A term has no value; `why` says what it does."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__("undefined")
+        self.why = why
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +175,7 @@ ARITIES = {
 
 
 def operated(head: str, values: list[Value]) -> Value:
-    """Return an operator's value; raises `Rejected` for a division by nothing."""
+    """Return an operator's value; raises `Undefined` for a division by nothing."""
     first, second = (*values, 0, 0)[:2]
     match head:
         case "and" | "or":
@@ -201,7 +217,54 @@ def _arithmetic(head: str, values: list[Value], first: int, second: int) -> int:
         case "div" | "mod" if second != 0:
             return first // second if head == "div" else first % second
         case _:
-            raise Rejected("undefined")
+            raise Undefined("division by nothing" if head in ("div", "mod") else f"no operator {head!r}")
+
+
+def core_record(
+    functions: Mapping[str, Function], constraints: Iterable[Term], options: Iterable[Any]
+) -> dict[str, Any]:
+    """Return a program in JSON; its options are in JSON already."""
+    return {
+        "functions": {
+            name: {
+                "domains": [list(domain) for domain in function.domains],
+                "values": None if function.values is None else list(function.values),
+                "boolean": function.is_boolean,
+            }
+            for name, function in functions.items()
+        },
+        "constraints": [term_record(term) for term in constraints],
+        "options": list(options),
+    }
+
+
+def term_record(term: Term) -> Any:
+    """Return a term in JSON."""
+    match term:
+        case Constant(value):
+            return value
+        case Variable(name):
+            return ["var", name]
+        case Application(function, arguments):
+            return ["call", function, *map(term_record, arguments)]
+        case Operator(name, operands):
+            return [name, *map(term_record, operands)]
+        case Quantified(kind, variables, body):
+            bound = [[name, list(values)] for name, values in variables]
+            return ["all-different" if kind == "distinct" else kind, bound, term_record(body)]
+
+
+def called(term: Term) -> set[str]:
+    """Return the functions that a term calls."""
+    match term:
+        case Application(name, parts):
+            return {name}.union(*map(called, parts))
+        case Operator(_, parts):
+            return set[str]().union(*map(called, parts))
+        case Quantified(_, _, body):
+            return called(body)
+        case _:
+            return set()
 
 
 class Evaluation:
@@ -222,7 +285,7 @@ class Evaluation:
     def _value(self, term: Term, env: Mapping[str, int]) -> Value:
         self._left -= 1
         if self._left < 0:
-            raise Rejected("too_large")
+            raise TooLarge
         # Tests of the type and no `match`: most of a check is spent here.
         if isinstance(term, Operator):
             return self._operated(term.name, term.operands, env)

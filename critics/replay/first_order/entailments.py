@@ -1,8 +1,9 @@
-"""Replay of `fol-entailment` certificates: every model is evaluated, and a solver confirms what is said to have none.
+"""Replay of entailments, `fol-entailment` and `english-entailment`: models are evaluated, the rest a solver confirms.
 
 What is compared with a reference is compared here as well: every premise is one of its axioms or follows from one of
 them alone, and the conclusion is its goal. A reference in Horn statements is read here; one in first-order logic comes
-in whatever notation, and who asks hands over a reader (`Canonical`) that gives its canonical text.
+in whatever notation, and who asks hands over a reader (`Canonical`) that gives its canonical text. That premises and
+steps say what the sentences beside them say is read once more by `critics.recheck.second_reading`.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,13 +19,26 @@ from critics.replay.certificate import (
     are_texts,
     sealed_certificate,
 )
-from critics.replay.first_order.models import Model
-from critics.replay.first_order.reader import Formula, read
+from critics.replay.first_order.models import check_model
+from critics.replay.first_order.reader import first_order, folded, read
 from critics.replay.first_order.smtlib import script
-from critics.replay.first_order.trees import conjuncts, horn_formula, horn_literal, key, negated, open_names, symbols_of
+from critics.replay.first_order.syntax import (
+    Compound,
+    Formula,
+    FormulaError,
+    Not,
+    Operator,
+    conjuncts,
+    key,
+    negated,
+    open_names,
+    signature,
+)
+from critics.replay.formula import FormulaError as HornError
+from critics.replay.formula import parse_literal, parse_statement
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
-KIND = "fol-entailment"
+KIND, CHAIN_KIND = "fol-entailment", "english-entailment"
 BUDGET = Budget(cvc5_ms=3_000, finite_models=True)
 MAX_CHARACTERS = 80_000
 MAX_COMPARED = 64
@@ -49,91 +63,149 @@ def check_entailment(certificate: object, canonical: Canonical) -> Trust:
         return _check(sealed, canonical)
 
 
+def check_chain(certificate: object) -> Trust:
+    """Accept a text's steps, each confirmed from those before it, or raise `Rejected` with the reason."""
+    sealed = sealed_certificate(certificate, (CHAIN_KIND,))
+    with UNTRUSTED:
+        return _check_chain(sealed)
+
+
+def _formulas(texts: list[str]) -> list[Formula]:
+    """Read closed formulas that fit together."""
+    if not are_texts(texts) or sum(map(len, texts)) > MAX_CHARACTERS:
+        raise Rejected("ill_formed")
+    formulas = list(map(read, texts))
+    signature(formulas)
+    if any(open_names([formula]) for formula in formulas):
+        raise Rejected("free_variable")
+    return formulas
+
+
+def _check_chain(certificate: SealedCertificate) -> Trust:
+    evidence = certificate.evidence
+    steps: Any = evidence["steps"]
+    if any(step.keys() != {"sentence", "says"} for step in steps) or not steps:
+        raise Rejected("ill_formed")
+    if evidence["result"] not in ("true", "false"):
+        raise Rejected("ill_formed")
+    check_claim(certificate, evidence["result"])
+    formulas = _formulas([*evidence["premises"], *(step["says"] for step in steps), evidence["goal"]])
+    num = len(evidence["premises"])
+    premises, said, goal = formulas[:num], formulas[num:-1], formulas[-1]
+    answer = goal if evidence["result"] == "true" else negated(goal)
+    if evidence["models"].keys() != {"premises", "contingent"}:
+        raise Rejected("models")
+    check_model(evidence["models"]["premises"], [*premises, answer])
+    check_model(evidence["models"]["contingent"], [negated(answer)])
+    # The step comes last: what entails it stands before.
+    asked = [[*premises, *said[:at], negated(step)] for at, step in enumerate(said)]
+    return weakest(*(confirm([question]) for question in [*asked, [*said, negated(answer)]]))
+
+
 def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
     evidence, formal = certificate.evidence, certificate.problem.formal
     result, texts = evidence["result"], [*evidence["premises"], evidence["conclusion"]]
-    if result not in MODELS or not are_texts(texts) or len(texts) < 2:
-        raise Rejected("ill_formed")
-    if sum(map(len, texts)) > MAX_CHARACTERS:
+    if result not in MODELS or len(texts) < 2:
         raise Rejected("ill_formed")
     check_claim(certificate, result)
-    *premises, goal = map(read, texts)
-    symbols_of([*premises, goal])
-    if any(map(open_names, [*premises, goal])):
-        raise Rejected("free_variable")
+    *premises, goal = _formulas(texts)
+    answer = goal if result == "true" else negated(goal)
     theory = None if formal is None else _theory(formal, canonical)
     _check_models(evidence["models"], result, [*([] if theory is None else theory.axioms), *premises], goal)
     if theory is None:
-        _check_trusted(premises, goal, result)
-    asked = _given_apart(premises, goal, result) if theory is None else _questions(premises, goal, theory)
+        _check_trusted(premises, goal, answer, result)
+    asked = _given_apart(premises, answer, result) if theory is None else _questions(premises, goal, theory)
     if result != "unknown":
-        asked.append([[*premises, ("¬", goal) if result == "true" else goal]])
+        asked.append([[*premises, negated(answer)]])
     # All are asked, also after one that cvc5 could not tell: any of them may be rejected.
     return weakest(*[confirm(group) for group in asked])
 
 
 def _theory(formal: SealedFormal, canonical: Canonical) -> _Theory:
     try:
-        return _Theory(list(map(horn_formula, formal.axioms)), horn_literal(formal.goal))
-    except (ValueError, IndexError):
+        statements = [*map(parse_statement, formal.axioms), parse_literal(formal.goal)]
+        *axioms, goal = (folded(first_order(statement)) for statement in statements)
+    except HornError:
         *axioms, goal = map(read, canonical([*formal.axioms, formal.goal]))
-        return _Theory(axioms, goal)
+    return _Theory(axioms, goal)
 
 
 def _check_models(models: Any, result: str, stated: list[Formula], goal: Formula) -> None:
     """Evaluate the models that a result needs; there are no others."""
     claimed = {
         "holds": [*stated, goal],
-        "fails": [*stated, ("¬", goal)],
-        "contingent": [("¬", goal) if result == "true" else goal],
+        "fails": [*stated, Not(goal)],
+        "contingent": [Not(goal) if result == "true" else goal],
     }
     if models.keys() != claimed.keys() or any((models[name] is None) == (name in MODELS[result]) for name in models):
         raise Rejected("models")
     for name in MODELS[result]:
-        if not Model(models[name]).satisfies(claimed[name]):
-            raise Rejected("no_model")
+        check_model(models[name], claimed[name])
 
 
-def _check_trusted(premises: list[Formula], goal: Formula, result: str) -> None:
+def _check_trusted(premises: list[Formula], goal: Formula, answer: Formula, result: str) -> None:
     if result == "unknown":
-        if not symbols_of([goal]) <= symbols_of(premises):
+        if not signature([goal]).symbols() <= signature(premises).symbols():
             raise Rejected("not_in_premises")
-    elif key(goal if result == "true" else negated(goal)) in set(map(key, premises)):
+    elif key(answer) in set(map(key, premises)):
         raise Rejected("goal_assumed")
 
 
-def _given_apart(premises: list[Formula], goal: Formula, result: str) -> list[list[list[Formula]]]:
+def _given_apart(premises: list[Formula], answer: Formula, result: str) -> list[list[list[Formula]]]:
     """Return what must have no model where a premise has the answer as a part: the others must give it too."""
     # Attack: hide the answer in a conjunction, where nothing else gives it.
-    answer = goal if result == "true" else negated(goal)
     parts = [part for premise in premises for part in conjuncts(premise)]
     others = [part for part in parts if key(part) != key(answer)]
     if result == "unknown" or len(others) == len(parts):
         return []
-    return [[[*others, ("¬", answer)]]]
+    return [[[*others, Not(answer)]]]
 
 
 def _questions(premises: list[Formula], goal: Formula, theory: _Theory) -> list[list[list[Formula]]]:
     """Return groups of sets of formulas; one of each must have no model, for the program to say what is stated."""
-    reference = [*theory.axioms, theory.goal]
-    try:
-        known = symbols_of([*reference, *premises, goal])
-    except Rejected as error:
-        raise Rejected("other_vocabulary") from error
-    if not known <= symbols_of(reference):
+    if not shares_vocabulary([*premises, goal], [*theory.axioms, theory.goal]):
         raise Rejected("other_vocabulary")
-    stated = set(map(key, theory.axioms))
-    parts = [part for premise in premises if key(premise) not in stated for part in conjuncts(premise)]
-    groups = [
-        [[axiom, ("¬", part)] for axiom in theory.axioms if symbols_of([part]) <= symbols_of([axiom])]
-        for part in parts
-        if key(part) not in stated
-    ]
-    if sum(map(len, groups)) > MAX_COMPARED:
-        raise Rejected("too_large")
+    try:
+        groups = [
+            [[axiom, Not(part)] for axiom in candidates] for part, candidates in reworded(premises, theory.axioms)
+        ]
+    except FormulaError as error:
+        raise Rejected("too_large") from error
     if key(goal) != key(theory.goal):
-        groups.append([[("¬", ("↔", (goal, theory.goal)))]])
+        groups.append([[Not(Compound(Operator.IFF, (goal, theory.goal)))]])
     return groups
+
+
+def shares_vocabulary(formulas: Sequence[Formula], reference: Sequence[Formula]) -> bool:
+    """Say whether formulas use the reference's symbols only, and as it uses them."""
+    try:
+        signature([*reference, *formulas])
+    except FormulaError:
+        return False
+    return signature(formulas).symbols() <= signature(reference).symbols()
+
+
+def unstated(formulas: Sequence[Formula], given: Sequence[Formula]) -> tuple[Formula, ...]:
+    """Return the formulas that are none of the given ones, up to names of variables, order and groups."""
+    stated = set(map(key, given))
+    return tuple(formula for formula in formulas if key(formula) not in stated)
+
+
+def reworded(premises: Sequence[Formula], axioms: Sequence[Formula]) -> list[tuple[Formula, tuple[Formula, ...]]]:
+    """Return what the premises say in words of their own, each with the axioms, one of which alone must entail it.
+
+    One axiom, because from all of them the conclusion follows as well, and could be written as a premise. A
+    conjunction is taken apart. Raises `FormulaError` where there are too many pairs to compare.
+    """
+    parts = [part for premise in unstated(premises, axioms) for part in conjuncts(premise)]
+    used = {axiom: signature([axiom]).symbols() for axiom in axioms}
+    found: list[tuple[Formula, tuple[Formula, ...]]] = []
+    for part in unstated(parts, axioms):
+        symbols = signature([part]).symbols()
+        found.append((part, tuple(axiom for axiom in axioms if symbols <= used[axiom])))
+    if sum(len(candidates) for _, candidates in found) > MAX_COMPARED:
+        raise FormulaError("too_large", "too many premises are in other words than the problem's")
+    return found
 
 
 def confirm(group: Sequence[list[Formula]]) -> Trust:

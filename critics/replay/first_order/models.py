@@ -1,78 +1,165 @@
-"""Finite models as certificates hold them, and whether formulas hold in one."""
+"""Finite models, their JSON form, and an evaluator that decides whether a formula holds in one, without a solver.
+
+A model is what refutes an entailment. Solvers find models, and this module checks them: a solver's word is not enough.
+"""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from critics.replay.certificate import Rejected, is_list
-from critics.replay.first_order.reader import Formula
+from critics.replay.first_order.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    FormulaError,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    Term,
+    Variable,
+)
 
 MAX_SIZE = 32
+"""Objects; published problems are refuted by fewer than ten."""
 MAX_STEPS = 500_000
-"""Subformulas evaluated for one set of formulas."""
+"""Subformulas evaluated for one set of formulas: about a second."""
+Symbol = tuple[str, int]
 _KEYS = {"size", "constants", "functions", "predicates"}
 
 
+@dataclass(frozen=True, slots=True)
 class Model:
-    """The objects 0 to size - 1, and what each symbol means among them; raises `ValueError` for what is none."""
+    """The objects 0 to size - 1, and what each symbol means among them."""
 
-    def __init__(self, record: Any) -> None:
-        self.size: int = record["size"]
-        if record.keys() != _KEYS or type(self.size) is not int or not 1 <= self.size <= MAX_SIZE:
-            raise ValueError("no model")
-        self._values: dict[tuple[str, int], dict[tuple[int, ...], int]] = {}
-        self._true: dict[tuple[str, int], set[tuple[int, ...]]] = {}
-        for name, value in record["constants"].items():
-            self._values[name, 0] = {(): self._objects([value], 1)[0]}
-        for symbol, rows in record["functions"].items():
-            name, _, arity = symbol.rpartition("/")
-            table = [self._objects(row, int(arity) + 1) for row in rows]
-            self._values[name, int(arity)] = {row[:-1]: row[-1] for row in table}
-            if not int(arity) or len(self._values[name, int(arity)]) != len(table):
-                raise ValueError("two values for the same arguments")
-        for symbol, rows in record["predicates"].items():
-            name, _, arity = symbol.rpartition("/")
-            self._true[name, int(arity)] = {self._objects(row, int(arity)) for row in rows}
-        tables = [*record["functions"].values(), *record["predicates"].values()]
-        if any(rows != sorted(rows) or len({*map(tuple, rows)}) < len(rows) for rows in tables):
-            raise ValueError("rows out of order, or twice")
-        self._left = MAX_STEPS
+    size: int
+    constants: dict[str, int]
+    functions: dict[Symbol, dict[tuple[int, ...], int]]
+    predicates: dict[Symbol, frozenset[tuple[int, ...]]]
+    """The tuples of which a predicate holds; a proposition that holds has the empty one."""
 
-    def satisfies(self, formulas: Iterable[Formula]) -> bool:
-        """Say whether all formulas hold; raises `Rejected`, and `KeyError` for a symbol that has no meaning."""
-        self._left = MAX_STEPS
-        return all(self._holds(formula, {}) for formula in formulas)
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form, in one order."""
+        return {
+            "size": self.size,
+            "constants": dict(sorted(self.constants.items())),
+            "functions": {
+                f"{name}/{arity}": [[*arguments, value] for arguments, value in sorted(table.items())]
+                for (name, arity), table in sorted(self.functions.items())
+            },
+            "predicates": {
+                f"{name}/{arity}": [list(arguments) for arguments in sorted(table)]
+                for (name, arity), table in sorted(self.predicates.items())
+            },
+        }
 
-    def _objects(self, row: Any, length: int) -> tuple[int, ...]:
-        if not is_list(row) or len(row) != length:
-            raise ValueError("a row of another length")
-        if any(type(value) is not int or not 0 <= value < self.size for value in row):
-            raise ValueError("no object of the model")
-        return tuple(row)
 
-    def _holds(self, formula: Formula, env: dict[str, int]) -> bool:
-        self._left -= 1
-        if self._left < 0:
-            raise Rejected("too_large")
-        kind, *rest = formula
-        match kind:
-            case "@":
-                values = tuple(self._object(term, env) for term in rest[1])
-                return values[0] == values[1] if rest[0] == "=" else values in self._true[rest[0], len(values)]
-            case "¬":
-                return not self._holds(rest[0], env)
-            case "∀":
-                return all(self._holds(rest[1], {**env, rest[0]: value}) for value in range(self.size))
-            case "∃":
-                return any(self._holds(rest[1], {**env, rest[0]: value}) for value in range(self.size))
-            case "∧":
-                return all(self._holds(part, env) for part in rest[0])
-            case "∨":
-                return any(self._holds(part, env) for part in rest[0])
-            case _:
-                one, other = (self._holds(part, env) for part in rest[0])
-                return not one or other if kind == "→" else (one == other) == (kind == "↔")
+def read_model(record: Any) -> Model:
+    """Read the JSON form, rows in order and each once; raises `ValueError`, and what a wrong type raises."""
+    size = record["size"]
+    if record.keys() != _KEYS or type(size) is not int or not 1 <= size <= MAX_SIZE:
+        raise ValueError("no model")
+    functions = {_symbol(name): _rows(rows, _symbol(name)[1] + 1, size) for name, rows in record["functions"].items()}
+    tables = {symbol: {row[:-1]: row[-1] for row in rows} for symbol, rows in functions.items()}
+    if any(not arity or len(tables[name, arity]) != len(rows) for (name, arity), rows in functions.items()):
+        raise ValueError("two values for the same arguments")
+    return Model(
+        size,
+        {name: _rows([[value]], 1, size)[0][0] for name, value in record["constants"].items()},
+        tables,
+        {_symbol(name): frozenset(_rows(rows, _symbol(name)[1], size)) for name, rows in record["predicates"].items()},
+    )
 
-    def _object(self, term: Any, env: dict[str, int]) -> int:
-        if term[0] == "var":
-            return env[term[1]]
-        return self._values[term[1], len(term[2])][tuple(self._object(argument, env) for argument in term[2])]
+
+def _symbol(text: str) -> Symbol:
+    name, _, arity = text.rpartition("/")
+    return name, int(arity)
+
+
+def _rows(rows: Any, length: int, size: int) -> list[tuple[int, ...]]:
+    for row in rows:
+        if not is_list(row) or len(row) != length or any(type(n) is not int or not 0 <= n < size for n in row):
+            raise ValueError("a row of other things than objects of the model")
+    found = [tuple(row) for row in rows]
+    if found != sorted(set(found)):
+        raise ValueError("rows out of order, or twice")
+    return found
+
+
+def check_model(record: Any, formulas: Iterable[Formula]) -> None:
+    """Raise `Rejected` unless formulas hold in the model that a record shows."""
+    try:
+        if not satisfies(read_model(record), formulas):
+            raise Rejected("no_model")
+    except FormulaError as error:
+        raise Rejected("too_large" if error.reason == "too_large" else "ill_formed") from error
+
+
+def satisfies(model: Model, formulas: Iterable[Formula]) -> bool:
+    """Say whether all formulas hold in a model.
+
+    Raises `FormulaError`: `too_large` where that would take too long, `no_meaning` for a symbol the model lacks.
+    """
+    evaluation = _Evaluation(model)
+    return all(evaluation.holds(formula, {}) for formula in formulas)
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    model: Model
+    steps: int = field(default=0)
+
+    def holds(self, formula: Formula, objects: dict[str, int]) -> bool:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise FormulaError("too_large", "the model is too large to be checked")
+        match formula:
+            case Atom(predicate, arguments):
+                table = self.model.predicates.get((predicate, len(arguments)))
+                if table is None:
+                    raise FormulaError("no_meaning", f"the model says nothing about {predicate!r}")
+                return tuple(self._object(argument, objects) for argument in arguments) in table
+            case Equality(left, right):
+                return self._object(left, objects) == self._object(right, objects)
+            case Not(body):
+                return not self.holds(body, objects)
+            case Quantified(quantifier, variable, body):
+                among = (self.holds(body, {**objects, variable: value}) for value in range(self.model.size))
+                return all(among) if quantifier is Quantifier.ALL else any(among)
+            case Compound(operator, operands):
+                return self._joined(operator, operands, objects)
+
+    def _joined(self, operator: Operator, operands: tuple[Formula, ...], objects: dict[str, int]) -> bool:
+        values = (self.holds(operand, objects) for operand in operands)
+        match operator:
+            case Operator.AND:
+                return all(values)
+            case Operator.OR:
+                return any(values)
+            case Operator.IMPLIES:
+                return not next(values) or next(values)
+            case Operator.IFF | Operator.XOR:
+                return (next(values) == next(values)) == (operator is Operator.IFF)
+
+    def _object(self, term: Term, objects: dict[str, int]) -> int:
+        try:
+            match term:
+                case Variable(name):
+                    return objects[name]
+                case Constant(name):
+                    return self.model.constants[name]
+                case Application(function, arguments):
+                    values = tuple(self._object(argument, objects) for argument in arguments)
+                    return self.model.functions[function, len(arguments)][values]
+        except KeyError as error:
+            raise FormulaError("no_meaning", f"the model gives {error} no meaning") from error
+
+
+def assignments(size: int, arity: int) -> Iterable[tuple[int, ...]]:
+    """Return every row of `arity` objects."""
+    return product(range(size), repeat=arity)

@@ -1,24 +1,34 @@
-"""Reader of formulas, apart from the critic's and for canonical text only: every group of two operators has brackets.
+"""Reader of canonical formulas, in which every group of two operators has brackets, and of Horn statements as formulas.
 
-A formula is `("@", predicate, terms)`, `("¬", formula)`, `("∀" or "∃", variable, formula)` or `(sign, formulas)` for
-∧, ∨, ⊕, → and ↔. A term is `("var", name)` or `("of", function, terms)`, a constant being a function of nothing. The
-predicate of an equality is `=`. No quantifier binds a name in quotes.
+The critics' reader of what people and models write is `critics.logic.first_order.parser`; nothing here mends anything.
 """
 
 import re
-from typing import Any
 
+from critics.replay import formula as horn
 from critics.replay.cursor import TokenCursor
+from critics.replay.first_order.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    Term,
+    Variable,
+    rebuilt,
+    with_leaves,
+)
 
 MAX_CHARACTERS = 80_000
 MAX_DEPTH = 130
 _NAME = re.compile(r'"[^"]*"|\w+(?:[-.\'’$]\w+)*\+*')
 _TOKEN = re.compile(rf"[ ]+|({_NAME.pattern}|[()¬∧∨⊕→↔∀∃.,=≠])")
-_JOINING = ("∧", "∨", "⊕", "→", "↔")
-Formula = Any
-Term = Any
-ATOM = "@"
-"""Head of an atom: no sign of the language."""
+_JOINING = {operator.value: operator for operator in Operator}
 
 
 def read(text: str) -> Formula:
@@ -47,31 +57,31 @@ class CanonicalReader(TokenCursor):
         operands = [first]
         while self.takes(sign):
             operands.append(self._operand(bound, depth))
-        if sign not in ("∧", "∨") and len(operands) > 2:
+        if _JOINING[sign] not in (Operator.AND, Operator.OR) and len(operands) > 2:
             raise ValueError(f"{sign} joins two")
-        return sign, tuple(operands)
+        return Compound(_JOINING[sign], tuple(operands))
 
     def _operand(self, bound: frozenset[str], depth: int) -> Formula:
         if depth > MAX_DEPTH:
             raise ValueError("too deep")
         if self.takes("¬"):
-            return "¬", self._operand(bound, depth + 1)
+            return Not(self._operand(bound, depth + 1))
         if self.peek() in ("∀", "∃"):
             sign, variable = self.take(), self._name()
             self.expect(".")
             if variable[0] == '"':
                 raise ValueError("a variable in quotes")
-            return sign, variable, self._operand(bound | {variable}, depth + 1)
+            return Quantified(Quantifier(sign), variable, self._operand(bound | {variable}, depth + 1))
         if self.takes("("):
             inner = self.group(bound, depth + 1)
             self.expect(")")
             return inner
         name, terms = self._name(), self._arguments(bound, depth)
         if self.peek() not in ("=", "≠"):
-            return ATOM, _plain(name), terms
+            return Atom(_plain(name), terms)
         is_equal = self.take() == "="
-        equality = (ATOM, "=", (_term(name, terms, bound), self._argument(bound, depth)))
-        return equality if is_equal else ("¬", equality)
+        equality = Equality(_term(name, terms, bound), self._argument(bound, depth))
+        return equality if is_equal else Not(equality)
 
     def _argument(self, bound: frozenset[str], depth: int) -> Term:
         if depth > MAX_DEPTH:
@@ -97,7 +107,9 @@ class CanonicalReader(TokenCursor):
 
 
 def _term(name: str, terms: tuple[Term, ...], bound: frozenset[str]) -> Term:
-    return ("var", name) if name in bound and not terms else ("of", _plain(name), terms)
+    if terms:
+        return Application(_plain(name), terms)
+    return Variable(name) if name in bound else Constant(_plain(name))
 
 
 def _plain(name: str) -> str:
@@ -106,3 +118,45 @@ def _plain(name: str) -> str:
         # Attack: a predicate of the name of equality, which a model or a solver would take for it.
         raise ValueError("a name should stand here")
     return plain
+
+
+def first_order(statement: horn.Statement) -> Formula:
+    """Return a statement of the Horn language in first-order logic, its variables bound in front."""
+    if isinstance(statement, horn.Literal):
+        return _literal(statement)
+    formula = _literal(statement.conclusion)
+    for premise in reversed(statement.premises):
+        formula = Compound(Operator.IMPLIES, (_literal(premise), formula))
+    names = {name for literal in (*statement.premises, statement.conclusion) for name in literal.variables()}
+    for name in sorted(names, reverse=True):
+        formula = Quantified(Quantifier.ALL, name.lstrip("'"), formula)
+    return formula
+
+
+def _literal(literal: horn.Literal) -> Formula:
+    atom = Atom(literal.predicate, tuple(map(_horn_term, literal.arguments)))
+    return atom if literal.positive else Not(atom)
+
+
+def _horn_term(term: horn.Term) -> Term:
+    if isinstance(term, horn.Application):
+        return Application(term.function, tuple(map(_horn_term, term.arguments)))
+    return Variable(term.lstrip("'")) if horn.is_variable(term) else Constant(term)
+
+
+def folded(formula: Formula) -> Formula:
+    """Return the formula with the names of its symbols in lower case, and a → (b → c) as (a ∧ b) → c."""
+    match formula:
+        case Atom(predicate, arguments):
+            return Atom(predicate.lower(), tuple(map(_folded_term, arguments)))
+        case Compound(Operator.IMPLIES, (one, Compound(Operator.IMPLIES, (other, conclusion)))):
+            both = Compound(Operator.AND, (one, other))
+            return folded(Compound(Operator.IMPLIES, (both, conclusion)))
+        case _:
+            return rebuilt(formula, folded, _folded_term)
+
+
+def _folded_term(term: Term) -> Term:
+    if isinstance(term, Application):
+        return Application(term.function.lower(), tuple(map(_folded_term, term.arguments)))
+    return with_leaves(term, lambda leaf: Constant(leaf.name.lower()) if isinstance(leaf, Constant) else leaf)

@@ -1,41 +1,85 @@
-"""Formulas as SMT-LIB 2 over one sort; symbols are numbered, so no name is ever syntax."""
+"""Formulas as SMT-LIB 2 over one sort, for critics and checker; symbols are numbered, so no name is ever syntax."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from critics.replay import smtlib
-from critics.replay.first_order.reader import Formula
-from critics.replay.first_order.trees import Symbol, symbols_of
+from critics.replay.first_order.syntax import (
+    Application,
+    Atom,
+    Compound,
+    Constant,
+    Equality,
+    Formula,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    Signature,
+    Term,
+    Variable,
+    signature,
+)
 
-_WORDS = {"∧": "and", "∨": "or", "⊕": "xor", "→": "=>", "↔": "=", "∀": "forall", "∃": "exists"}
+SORT = "U"
+_WORDS = {
+    Operator.AND: "and", Operator.OR: "or", Operator.XOR: "xor", Operator.IMPLIES: "=>", Operator.IFF: "=",
+    Quantifier.ALL: "forall", Quantifier.SOME: "exists",
+}  # fmt: skip
+Names = Mapping[tuple[str, str], tuple[str, int]]
+"""Our name and the arity of each symbol, by its kind and its own name."""
 
 
-def script(formulas: Iterable[Formula]) -> str:
-    """Return a script that asks whether formulas hold together."""
+def numbered(used: Signature) -> Names:
+    """Return our names of a signature's symbols: `c` constants, `f` functions, `p` predicates and propositions."""
+    arities = {
+        **{("constant", name): 0 for name in sorted(used.constants)},
+        **{("function", name): arity for name, arity in sorted(used.functions.items())},
+        **{("predicate", name): arity for name, arity in sorted(used.predicates.items())},
+        **{("proposition", name): 0 for name in sorted(used.propositions)},
+    }
+    return {symbol: (f"{symbol[0][0]}{number}", arity) for number, (symbol, arity) in enumerate(arities.items())}
+
+
+def script(formulas: Iterable[Formula], size: int | None = None) -> str:
+    """Return a script that asks whether formulas hold together, of at most `size` objects where that is given.
+
+    Raises `FormulaError` where a symbol has two arities or two roles.
+    """
     listed = list(formulas)
-    names = {symbol: f"{symbol[0][0]}{number}" for number, symbol in enumerate(sorted(symbols_of(listed)))}
-    lines = ["(declare-sort U 0)"]
-    for (kind, _, arity), ours in names.items():
-        lines.append(f"(declare-fun {ours} ({' '.join(['U'] * arity)}) {'Bool' if kind == 'predicate' else 'U'})")
-    return smtlib.script(lines, [_written(formula, names, {}, 0) for formula in listed], logic="UF")
+    names = numbered(signature(listed))
+    lines = [f"(declare-sort {SORT} 0)"]
+    for (kind, _), (ours, arity) in names.items():
+        lines.append(f"(declare-fun {ours} ({' '.join([SORT] * arity)}) {'Bool' if kind[0] == 'p' else SORT})")
+    texts = [_written(formula, names, {}) for formula in listed]
+    if size is not None:
+        objects = [f"e{number}" for number in range(size)]
+        lines += [f"(declare-fun {name} () {SORT})" for name in objects]
+        texts.append(f"(forall ((x {SORT})) (or false {' '.join(f'(= x {name})' for name in objects)}))")
+    return smtlib.script(lines, texts, logic="UF")
 
 
-def _written(formula: Formula, names: dict[Symbol, str], env: dict[str, str], depth: int) -> str:
-    kind, *rest = formula
-    if kind == "@":
-        predicate = "=" if rest[0] == "=" else names["predicate", rest[0], len(rest[1])]
-        return smtlib.applied(predicate, [_term(term, names, env) for term in rest[1]])
-    if kind == "¬":
-        return f"(not {_written(rest[0], names, env, depth)})"
-    if kind in ("∀", "∃"):
-        inner = _written(rest[1], names, {**env, rest[0]: f"x{depth}"}, depth + 1)
-        return f"({_WORDS[kind]} ((x{depth} U)) {inner})"
-    return f"({_WORDS[kind]} {' '.join(_written(part, names, env, depth) for part in rest[0])})"
+def _written(formula: Formula, names: Names, env: dict[str, str], depth: int = 0) -> str:
+    match formula:
+        case Atom(predicate, arguments):
+            ours, _ = names["predicate" if arguments else "proposition", predicate]
+            return smtlib.applied(ours, [_term(term, names, env) for term in arguments])
+        case Equality(left, right):
+            return f"(= {_term(left, names, env)} {_term(right, names, env)})"
+        case Not(body):
+            return f"(not {_written(body, names, env, depth)})"
+        case Quantified(quantifier, variable, body):
+            ours = f"x{depth}"
+            inner = _written(body, names, {**env, variable: ours}, depth + 1)
+            return f"({_WORDS[quantifier]} (({ours} {SORT})) {inner})"
+        case Compound(operator, operands):
+            return f"({_WORDS[operator]} {' '.join(_written(part, names, env, depth) for part in operands)})"
 
 
-def _term(term: Any, names: dict[Symbol, str], env: dict[str, str]) -> str:
-    if term[0] == "var":
-        return env[term[1]]
-    return smtlib.applied(
-        names["function", term[1], len(term[2])], [_term(argument, names, env) for argument in term[2]]
-    )
+def _term(term: Term, names: Names, env: dict[str, str]) -> str:
+    match term:
+        case Variable(name):
+            return env[name]
+        case Constant(name):
+            return names["constant", name][0]
+        case Application(function, arguments):
+            return smtlib.applied(names["function", function][0], [_term(part, names, env) for part in arguments])

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
-from critics.errors import ReasonedError
-from critics.logic.clause import Implication, clause_of, denied, ground_terms, read_clause
-from critics.logic.formula import parse_statement
 from critics.problem import Formal, Problem
+from critics.replay.clauses import Implication, clause_of, denied, ground_terms, read_clause
+from critics.replay.cursor import ReasonedError
+from critics.replay.formula import parse_statement
 from critics.replay.semantics import Semantics, semantics_of
 from critics.text.background import background
 from critics.text.english.controlled import ControlledReader

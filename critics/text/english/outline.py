@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from critics.logic.clause import denied
+from critics.replay.clauses import denied
 from critics.text.english import phrases
 from critics.text.english.language import ProblemLanguage, Said
 from critics.text.english.passage import Passage, TextSentence

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 from typing import Literal as Choice
 from typing import TypeAlias
 
-from critics.logic.clause import Implication, ground_terms
-from critics.logic.entailment import OutOfWork
-from critics.logic.formula import Literal, Term
-from critics.logic.matching import Kind, kind, match
+from critics.replay.clauses import Implication, OutOfWork, ground_terms
+from critics.replay.formula import Literal, Term
+from critics.replay.matching import Kind, kind, match
 
 WORK_LIMIT = 200_000
 """Literals matched for one completion before the critic gives up."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from critics.logic.first_order.syntax import Formula
+from critics.replay.first_order.syntax import Formula
 from critics.text.faithfulness.english import Sentence
 from critics.text.faithfulness.naming import Places, places
 from critics.text.faithfulness.signs import SignedAtom

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Literal
 
 from critics.logic.first_order.entailment import Denied, Entailed, decide
-from critics.logic.first_order.theory import conjuncts
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.first_order.syntax import conjuncts
 from critics.text.faithfulness.checks import CHECKS, borne_out, check, read
 from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.text.faithfulness.formalisation import Formalisation, atoms_of

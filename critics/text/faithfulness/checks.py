@@ -7,8 +7,8 @@ decide. Passing all of them does not make a formalisation right: tenses and moda
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from critics.logic.first_order.syntax import Formula
 from critics.problem import Problem
+from critics.replay.first_order.syntax import Formula
 from critics.text.faithfulness.alignment import Aligned, aligned, missing
 from critics.text.faithfulness.compression import Whole, left_out
 from critics.text.faithfulness.english import Sentence, asked, name_stems, sentences

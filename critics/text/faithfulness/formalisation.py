@@ -6,9 +6,9 @@ The model's comments (`::: Bob is big`) are left out: they are its word for what
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from critics.logic.first_order.syntax import Formula
-from critics.logic.first_order.theory import first_order
-from critics.logic.formula import Statement
+from critics.replay.first_order.reader import first_order
+from critics.replay.first_order.syntax import Formula
+from critics.replay.formula import Statement
 from critics.text.faithfulness.signs import SignedAtom, UnclearSigns, signed_atoms
 
 

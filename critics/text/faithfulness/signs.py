@@ -7,7 +7,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from critics.logic.first_order.syntax import (
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
     Compound,

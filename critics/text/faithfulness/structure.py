@@ -1,6 +1,6 @@
 """Structure: is a formula about all where its sentence is, and has it the sentence's connectives?"""
 
-from critics.logic.first_order.syntax import (
+from critics.replay.first_order.syntax import (
     Atom,
     Compound,
     Equality,

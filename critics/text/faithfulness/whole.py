@@ -1,7 +1,7 @@
 """Check of the whole text, for the answer `unknown`: to leave a sentence out is to leave its question open."""
 
 from critics.logic.first_order.entailment import Open, decide
-from critics.logic.first_order.syntax import (
+from critics.replay.first_order.syntax import (
     Atom,
     Compound,
     Formula,

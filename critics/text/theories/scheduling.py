@@ -4,7 +4,7 @@ A property of events is a predicate, `(private kickoff)`, and also an object of 
 action can name the property that it gives an event: `(change-visibility kickoff private)`.
 """
 
-from critics.logic.sorts import ANY, SortedSignature
+from critics.replay.sorts import ANY, SortedSignature
 from critics.text.theories.deontic import MODALITIES
 
 DURATIONS = ("short", "long")

@@ -14,7 +14,7 @@ a premise that only says its sort is told by `any` in the conclusion.
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from critics.logic.formula import Application, Literal, Statement, Term, is_variable
+from critics.replay.formula import Application, Literal, Statement, Term, is_variable
 from critics.text.theories.scheduling import PROPERTIES, SIGNATURE
 
 Template: TypeAlias = str

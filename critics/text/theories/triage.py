@@ -11,7 +11,7 @@ in more ways than they are declared, and this theory allows the uses that the pr
 
 from itertools import chain
 
-from critics.logic.sorts import ANY, SortedSignature
+from critics.replay.sorts import ANY, SortedSignature
 from critics.text.theories.deontic import MODALITIES
 
 _STAFF = "healthcare-professional"

@@ -27,9 +27,9 @@ from itertools import chain
 from typing import Literal as Choice
 from typing import TypeAlias
 
-from critics.logic.formula import MAX_NAME_LENGTH, MAX_PREMISES, Literal, Rule, Statement, parse_statement
-from critics.logic.kernel import Kernel, WorkLimitExceeded
 from critics.problem import Formal
+from critics.replay.formula import MAX_NAME_LENGTH, MAX_PREMISES, Literal, Rule, Statement, parse_statement
+from critics.replay.kernel import Kernel, WorkLimitExceeded
 from critics.text.inflection import is_ambiguous, is_plural, singular
 from critics.text.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
 from critics.text.translators.translation import (

@@ -23,9 +23,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from critics.logic.formula import MAX_NAME_LENGTH, MAX_PREMISES, Application, Literal, Rule, Statement, Term
-from critics.logic.sorts import SortError
 from critics.problem import Formal
+from critics.replay.formula import MAX_NAME_LENGTH, MAX_PREMISES, Application, Literal, Rule, Statement, Term
+from critics.replay.sorts import SortError
 from critics.text.theories.deontic import AXIOMS, MODALITIES
 from critics.text.theories.scheduling import SIGNATURE
 from critics.text.theories.scheduling_english import CLAUSES, PHRASES, PROPERTY_PHRASES, VARIABLES, Template

@@ -1,6 +1,6 @@
 """English words that name neither a property nor an object: a text that uses one says more than it seems to."""
 
-from critics.logic.formula import RESERVED_NAMES
+from critics.replay.formula import RESERVED_NAMES
 
 FUNCTION_WORDS = RESERVED_NAMES | frozenset(
     """

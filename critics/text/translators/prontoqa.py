@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal as Choice
 
-from critics.logic.formula import Literal, Rule, Statement
 from critics.problem import Formal
+from critics.replay.formula import Literal, Rule, Statement
 from critics.text.inflection import is_ambiguous, is_plural, singular
 from critics.text.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
 from critics.text.translators.translation import (

@@ -26,8 +26,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal as Choice
 
-from critics.logic.formula import MAX_PREMISES, Literal, Rule, Statement
 from critics.problem import Formal
+from critics.replay.formula import MAX_PREMISES, Literal, Rule, Statement
 from critics.text.inflection import is_plural, singular
 from critics.text.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
 from critics.text.translators.translation import (

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
-from critics.logic.formula import MAX_NAME_LENGTH
 from critics.problem import Formal
+from critics.replay.formula import MAX_NAME_LENGTH
 from critics.text.inflection import forms, is_plural, singular
 from critics.text.translators.function_words import FUNCTION_WORDS
 

@@ -10,7 +10,10 @@ from typing import cast
 
 from critics.logic.first_order.entailment import can_fail
 from critics.logic.first_order.solvers import Answer
-from critics.logic.first_order.syntax import (
+from critics.problem import TRUTH_VALUES, Attempt, Formal, Problem
+from critics.replay.answers import in_terms_of
+from critics.replay.first_order.reader import first_order
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
     Formula,
@@ -21,10 +24,7 @@ from critics.logic.first_order.syntax import (
     subformulas,
     terms,
 )
-from critics.logic.first_order.theory import first_order
-from critics.logic.formula import Literal, parse_literal, parse_statement
-from critics.problem import TRUTH_VALUES, Attempt, Formal, Problem
-from critics.replay.answers import in_terms_of
+from critics.replay.formula import Literal, parse_literal, parse_statement
 from critics.text.background import background
 from critics.text.faithfulness.checks import names_of_goal, names_of_premises, read
 from critics.text.faithfulness.english import asked

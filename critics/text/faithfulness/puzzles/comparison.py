@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from critics.logic.programs.core import TooLarge, Undefined
 from critics.logic.programs.declarations import Declarations, Type
-from critics.logic.programs.grounding import Grounder
 from critics.logic.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
-from critics.replay.finite.terms import Application, Constant, Function, Operator, Term
+from critics.replay.finite.grounding import Grounder
+from critics.replay.finite.terms import Application, Constant, Function, Operator, Term, TooLarge, Undefined
 from critics.text.faithfulness.english import name_words
 from critics.text.faithfulness.puzzles.claims import both, rewritten
 from critics.text.faithfulness.puzzles.opening import ORDINALS, Puzzle

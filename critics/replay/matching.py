@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from critics.logic.formula import Application, Literal, Statement, Term, subterms
+from critics.replay.formula import Application, Literal, Statement, Term, subterms
 
 Symbol = tuple[str, str]
 """A namespace, `predicate` or `function`, and a name in it."""
@@ -76,3 +76,15 @@ def _match_term(wanted: Term, given: Term, binding: dict[str, Term]) -> bool:
     if isinstance(given, str) or wanted.function != given.function:
         return False
     return all(_match_term(w, g, binding) for w, g in zip(wanted.arguments, given.arguments, strict=True))
+
+
+def is_instance(fact: Literal, statement: Statement) -> bool:
+    """Say whether a statement is the fact, or says it of everything."""
+    if isinstance(statement, Literal):
+        return statement == fact
+    return not statement.premises and fits(statement.conclusion, fact, {}) is not None
+
+
+def fits(pattern: Literal, fact: Literal, binding: Mapping[str, Term]) -> dict[str, Term] | None:
+    """Extend `binding` so that `pattern` becomes `fact`, or return None where their kinds differ, or their terms."""
+    return match(pattern, fact, binding) if kind(pattern) == kind(fact) else None

@@ -1,4 +1,4 @@
-"""The syntax tree of first-order logic with equality: terms, formulas, and the symbols that they use.
+"""The syntax tree of first-order logic with equality: terms, formulas, their symbols, and a key to compare them by.
 
 Variables stand only below their quantifier. A name that no quantifier binds is a constant, also where it is spelled
 like a variable: an open formula is never closed silently (`open_names` reports it).
@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from critics.logic import formula as horn
+from critics.replay import formula as horn
 
 _LIKE_A_VARIABLE = re.compile(r"[u-z]\d{0,2}")  # FOLIO has years such as y1995
+MAX_KEY = 200_000
+"""Characters; nested biconditionals and the like stay far below, and nothing above is worth comparing."""
 
 
 class FormulaError(horn.FormulaError):
@@ -265,3 +267,71 @@ def open_names(formulas: Iterable[Formula]) -> tuple[str, ...]:
         names = {term.name for term in terms(formula) if isinstance(term, Constant)}
         found |= {name for name in names if name in bound or _LIKE_A_VARIABLE.fullmatch(name)}
     return tuple(sorted(found))
+
+
+_NESTS = frozenset({Operator.AND, Operator.OR})
+_COMMUTES = frozenset({Operator.AND, Operator.OR, Operator.XOR, Operator.IFF})
+
+
+def flattened(formula: Formula) -> Formula:
+    """Return the formula with nested groups of the same ∧ or ∨ merged into one."""
+    formula = rebuilt(formula, flattened)
+    if not isinstance(formula, Compound) or formula.operator not in _NESTS:
+        return formula
+    flat: list[Formula] = []
+    for operand in formula.operands:
+        nests = isinstance(operand, Compound) and operand.operator is formula.operator
+        flat += operand.operands if isinstance(operand, Compound) and nests else [operand]
+    return Compound(formula.operator, tuple(flat))
+
+
+def key(formula: Formula) -> str:
+    """Return one spelling for formulas that differ by names of variables, order, groups and double negation only."""
+    found = _key(flattened(_unsigned(formula)), ())
+    if len(found) > MAX_KEY:
+        raise FormulaError("too_long", "the formula is too large to compare")
+    return found
+
+
+def _unsigned(formula: Formula) -> Formula:
+    """Drop pairs of negations."""
+    match formula:
+        case Not(Not(body)):
+            return _unsigned(body)
+        case _:
+            return rebuilt(formula, _unsigned)
+
+
+def _key(formula: Formula, bound: tuple[str, ...]) -> str:
+    match formula:
+        case Atom(predicate, arguments):
+            return f"p{predicate!r}({','.join(_term_key(argument, bound) for argument in arguments)})"
+        case Equality(left, right):
+            return "=({},{})".format(*sorted((_term_key(left, bound), _term_key(right, bound))))
+        case Not(body):
+            return f"¬{_key(body, bound)}"
+        case Quantified(quantifier, variable, body):
+            return f"{quantifier.value}{_key(body, (*bound, variable))}"
+        case Compound(operator, operands):
+            keys = [_key(operand, bound) for operand in operands]
+            return f"{operator.value}[{';'.join(sorted(keys) if operator in _COMMUTES else keys)}]"
+
+
+def _term_key(term: Term, bound: tuple[str, ...]) -> str:
+    """Count a variable's binders from outside, so that a name says nothing; the innermost of a name is meant."""
+    match term:
+        case Variable(name):
+            return f"#{len(bound) - 1 - bound[::-1].index(name)}"
+        case Constant(name):
+            return f"c{name!r}"
+        case Application(function, arguments):
+            return f"f{function!r}({','.join(_term_key(argument, bound) for argument in arguments)})"
+
+
+def conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    """Return the parts of a conjunction, or the formula alone."""
+    match flattened(formula):
+        case Compound(Operator.AND, operands):
+            return operands
+        case flat:
+            return (flat,)

@@ -1,15 +1,16 @@
-"""Formulas as graphs of conjunctions, negations and quantifiers, in which what is plainly the same is one node.
+"""Propositional equivalence: formulas as graphs, in which what is plainly the same is one node, tables and proofs.
 
 A literal is a node's number, negative for its negation; node 1 is the truth. Building simplifies: nested conjunctions
 merge, order and repetition vanish, so do double negations and De Morgan's (a disjunction is a negated conjunction of
 negations, `∃` a negated `∀` of one), names of variables and quantifiers that bind nothing; `a ∧ ¬a` is false, and
 `a ∧ (a ∨ b)` is `a`. A quantified formula is an atom to what is around it. Node numbers are part of a certificate's
-proof: the checker builds the same graph by code of its own, and a difference between the two rejects.
+proof: nodes are numbered in the order in which they are met, left formula first, operands before what they make up.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
 
-from critics.logic.first_order.syntax import (
+from critics.replay.certificate import Rejected
+from critics.replay.first_order.syntax import (
     Application,
     Atom,
     Compound,
@@ -24,8 +25,11 @@ from critics.logic.first_order.syntax import (
     Variable,
     variables_of,
 )
+from critics.replay.sat import check_proof
 
 TRUE = 1
+MAX_TABLE = 20
+"""Atoms up to which the checker makes a truth table, and needs no proof: a million assignments."""
 
 
 class Graph:
@@ -159,3 +163,45 @@ def _key(term: Term, places: Mapping[str, int]) -> Hashable:
             return name
         case Application(function, arguments):
             return (function, *(_key(argument, places) for argument in arguments))
+
+
+def check_equal(graph: Graph, one: int, other: int, proof: list[list[int]]) -> None:
+    """Raise `Rejected` unless two literals are equal; a proof is read only where there are too many atoms."""
+    if one == other or len(graph.support([one, other])) <= MAX_TABLE:
+        if one != other and len(set(_tables(graph, [one, other]))) > 1:
+            raise Rejected("they_differ")
+        if proof != []:
+            # What nobody reads could say anything.
+            raise Rejected("unread_proof")
+        return
+    check_proof(graph.difference(one, other), proof)
+
+
+def is_constant(graph: Graph, literal: int) -> bool:
+    """Say whether a literal is seen to be always true or never: at one glance, or by a table of few atoms."""
+    if abs(literal) == TRUE or len(graph.support([literal])) > MAX_TABLE:
+        return abs(literal) == TRUE
+    table, truth = _tables(graph, [literal, TRUE])
+    return table in (0, truth)
+
+
+def _tables(graph: Graph, literals: list[int]) -> list[int]:
+    """Return for each literal the assignments under which it holds, as bits."""
+    atoms = graph.support(literals)
+    full = (1 << (1 << len(atoms))) - 1
+    values: dict[int, int] = {TRUE: full}
+    for place, number in enumerate(atoms):
+        # Half of each stretch of 2 ** (place + 1) assignments, the later half.
+        stretch = 2 << place
+        values[number] = full // ((1 << stretch) - 1) * (((1 << (stretch >> 1)) - 1) << (stretch >> 1))
+    for number, parts in enumerate(graph.operands):
+        if parts and all(abs(part) in values for part in parts):
+            held = full
+            for part in parts:
+                held &= _signed(values, part, full)
+            values[number] = held
+    return [_signed(values, literal, full) for literal in literals]
+
+
+def _signed(values: dict[int, int], literal: int, full: int) -> int:
+    return values[literal] if literal > 0 else full & ~values[-literal]

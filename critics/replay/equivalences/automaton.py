@@ -8,7 +8,7 @@ a shortest one. Subsets can be exponentially many: work is counted, and more tha
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from critics.formats.equivalence.regex import EmptyWord, Letter, Regex, Sequence, Star, Union
+from critics.replay.equivalences.regex import EmptyWord, Letter, Regex, Sequence, Star, Union
 
 MAX_WORK = 2_000_000
 """Bits of state sets that are followed, and eight for each set: about a second."""
@@ -30,7 +30,7 @@ class MinimalAutomaton:
 def distinguishing_word(left: Regex, right: Regex, alphabet: str) -> str | None:
     """Return a shortest word that one matches and the other does not; None if there is none.
 
-    Raises `TooLarge` where the automata are beyond the budget.
+    Raises `AutomatonTooLarge` where the automata are beyond the budget.
     """
     positions = _Positions()
     starts = positions.start(left), positions.start(right)
@@ -48,7 +48,7 @@ def distinguishing_word(left: Regex, right: Regex, alphabet: str) -> str | None:
 
 
 def minimal_automaton(regex: Regex, alphabet: str) -> MinimalAutomaton:
-    """Return the minimal automaton; raises `TooLarge`."""
+    """Return the minimal automaton; raises `AutomatonTooLarge`."""
     positions = _Positions()
     start = positions.start(regex)
     numbers = {start: 0}
@@ -63,6 +63,36 @@ def minimal_automaton(regex: Regex, alphabet: str) -> MinimalAutomaton:
             row.append(numbers[following])
         rows.append(row)
     return _minimised(rows, [positions.accepts(state) for state in states], positions)
+
+
+def is_language_of(regex: Regex, transitions: list[list[int]], accepting: frozenset[int], alphabet: str) -> bool:
+    """Say whether a deterministic automaton with start 0 accepts just the words that match; raises `AutomatonTooLarge`.
+
+    Every set of positions that is reached stands for exactly one state, which must accept as the set does.
+    """
+    positions = _Positions()
+    start = positions.start(regex)
+    stands_for = {start: 0}
+    for state in (states := [start]):
+        number = stands_for[state]
+        if positions.accepts(state) != (number in accepting):
+            return False
+        for letter, following in zip(alphabet, transitions[number], strict=True):
+            after = positions.step(state, letter)
+            if after not in stands_for:
+                states.append(after)
+            if stands_for.setdefault(after, following) != following:
+                return False
+    return True
+
+
+def matches(regex: Regex, word: str) -> bool:
+    """Say whether the whole word matches."""
+    positions = _Positions()
+    state = positions.start(regex)
+    for letter in word:
+        state = positions.step(state, letter)
+    return positions.accepts(state)
 
 
 def _minimised(rows: list[list[int]], accepts: list[bool], work: "_Positions") -> MinimalAutomaton:

@@ -8,11 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from critics.formats.logic_program.reader import LogicProgram
-from critics.logic.programs.grounding import Ground, Grounder
 from critics.logic.programs.z3_solver import Outcome, OutOfBudget, Satisfiable, Unsatisfiable, Z3Solver
-from critics.replay.finite.terms import Value
-
-Tables = dict[str, dict[tuple[int, ...], Value]]
+from critics.replay.finite.grounding import Ground, Grounder, Tables
 
 
 @dataclass(frozen=True, slots=True)

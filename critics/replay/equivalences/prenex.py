@@ -1,18 +1,9 @@
-"""Formulas with their quantifiers in front, and whether two such agree in their quantifiers and their matrices.
+"""Formulas with their quantifiers in front; the order in which they are pulled out is part of a certificate."""
 
-Two formulas are equivalent if their prefixes are the same, up to the order of neighbours of one kind, and their
-matrices are equivalent as propositional formulas over atoms. That needs no prover, and covers what rewriting leaves
-under unchanged quantifiers. The order in which quantifiers are pulled out is part of a certificate.
-"""
-
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import groupby, islice, permutations, product
 
-from critics.formats.equivalence.graph import TRUE, Graph
-from critics.formats.equivalence.outcome import Equivalent
-from critics.formats.equivalence.propositional import Same, compare
-from critics.logic.first_order.syntax import (
+from critics.replay.certificate import Rejected
+from critics.replay.first_order.syntax import (
     Compound,
     Formula,
     Not,
@@ -27,12 +18,6 @@ from critics.logic.first_order.syntax import (
     with_leaves,
 )
 
-METHOD = "prefix"
-WORK = 40_000
-"""Of the propositional solver, for one order; a hundred times what generated formulas take."""
-MAX_ORDERS = 24
-"""Orders of neighbouring quantifiers that are tried."""
-
 
 @dataclass(frozen=True, slots=True)
 class Prenex:
@@ -43,6 +28,11 @@ class Prenex:
 
     quantifiers: tuple[tuple[Quantifier, str], ...]
     matrix: Formula
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Return the place of each variable's quantifier."""
+        return {name: place for place, (_, name) in enumerate(self.quantifiers)}
 
     @property
     def kinds(self) -> tuple[Quantifier, ...]:
@@ -61,39 +51,18 @@ def prenex(formula: Formula) -> Prenex | None:
     return Prenex(tuple((kind, name) for kind, name in pulling.quantifiers if name in used), matrix)
 
 
-def decide_by_prefix(left: Formula, right: Formula) -> Equivalent | None:
-    """Prove an equivalence by prefixes and matrices; None where that does not work, which says nothing."""
-    one, other = prenex(left), prenex(right)
-    if one is None or other is None or one.kinds != other.kinds:
-        return None
-    for order in islice(_orders(one.kinds), MAX_ORDERS):
-        graph = Graph()
-        first = graph.add(one.matrix, {name: number for number, (_, name) in enumerate(one.quantifiers)})
-        places = {name: order[number] for number, (_, name) in enumerate(other.quantifiers)}
-        second = graph.add(other.matrix, places)
-        match compare(graph, first, second, WORK):
-            case Same(clauses):
-                return Equivalent(METHOD, {"order": list(order), "clauses": [list(clause) for clause in clauses]})
-            case _:
-                pass
-    return None
+def places_of(left: Prenex, right: Prenex, order: list[int]) -> dict[str, int]:
+    """Return the place in the left prefix for the variables of the right one, by an order of the right's quantifiers.
 
-
-def is_constant(formula: Formula) -> bool:
-    """Say whether a formula is seen to hold always or never, by its matrix alone; false says nothing."""
-    found = prenex(formula)
-    if found is None:
-        return False
-    graph = Graph()
-    literal = graph.add(found.matrix, {name: number for number, (_, name) in enumerate(found.quantifiers)})
-    return any(isinstance(compare(graph, literal, value, WORK), Same) for value in (TRUE, -TRUE))
-
-
-def _orders(kinds: tuple[Quantifier, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield for each order the place in the left prefix of every quantifier of the right one; as it stands first."""
-    blocks = [[number for number, _ in block] for _, block in groupby(enumerate(kinds), key=lambda pair: pair[1])]
-    for chosen in product(*(permutations(block) for block in blocks)):
-        yield tuple(number for block in chosen for number in block)
+    Raises `Rejected` unless the kinds are the same, and the order moves quantifiers among neighbours of one kind only.
+    """
+    kinds = left.kinds
+    if kinds != right.kinds or sorted(order) != list(range(len(kinds))):
+        raise Rejected("other_prefix")
+    for place, target in enumerate(order):
+        if len(set(kinds[min(place, target) : max(place, target) + 1])) != 1:
+            raise Rejected("other_prefix")
+    return {name: order[place] for place, (_, name) in enumerate(right.quantifiers)}
 
 
 class _BelowEquivalence(Exception):  # noqa: N818

@@ -9,15 +9,16 @@ refused, because which of them is meant would be a choice too. Both naming schem
 import json
 import re
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
-from critics.formats.asp.reader import MAX_PARTS, AspProgram, read_literal, read_program
-from critics.formats.asp.rules import AspLiteral, AspRule
-from critics.formats.asp.tokens import AspError
-from critics.problem import is_list, is_object
-from critics.text.thinking import without_thinking
+from critics.replay.answer_sets.language import AspError, AspLiteral, AspRule
+from critics.replay.answer_sets.reader import MAX_PARTS, AspProgram, read_literal, read_program
+from critics.replay.certificate import is_list, is_object
 
 MAX_TESTS = 32
+MAX_RENAMED = 5
+"""Constants that the search for duplicates permutes; with more, they are renamed in order of appearance."""
 MAX_CHARACTERS = 100_000
 """Of one attempt."""
 _OBJECT = re.compile(r"\{\s*\"")
@@ -77,7 +78,7 @@ class Submission:
     query: tuple[str, ...]
 
 
-def read_submission(completion: str) -> Submission:
+def submission_of(completion: str) -> Submission:
     """Read an attempt; raises `AspError` at the first thing that is wrong."""
     if len(completion) > MAX_CHARACTERS:
         raise AspError("too_long", f"the answer has more than {MAX_CHARACTERS} characters")
@@ -146,8 +147,7 @@ def _named_rules(value: object, name: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(numbers))
 
 
-def _parsed(completion: str) -> object:
-    text = without_thinking(completion)
+def _parsed(text: str) -> object:
     begins = _OBJECT.search(text)
     start = 0 if begins is None else begins.start()
     try:
@@ -187,3 +187,20 @@ def _texts(value: object, name: str) -> list[str]:
     if not is_list(value) or not all(isinstance(text, str) for text in value) or len(value) > 25 * MAX_PARTS:
         raise AspError("schema", f"{name} must be a list of texts")
     return value
+
+
+def form_of(test: ProgramTest, known: set[str], predicates: set[tuple[str, int]]) -> tuple[tuple[str, ...], ...]:
+    """Return a form that renaming of fresh constants, order and facts about nothing leave as it is."""
+    facts = [r for r in test.facts if any(literal.signature in predicates for literal in r.literals()) or not r.heads()]
+    literals = (*(lit for r in facts for lit in r.literals()), *test.literals())
+    fresh = [t for t in dict.fromkeys(t for lit in literals for t in lit.arguments) if t not in known]
+    orders = permutations(fresh) if len(fresh) <= MAX_RENAMED else [tuple(fresh)]
+    return min(_spelled(test, facts, {name: f"C{i}" for i, name in enumerate(order)}) for order in orders)
+
+
+def _spelled(test: ProgramTest, facts: list[AspRule], names: dict[str, str]) -> tuple[tuple[str, ...], ...]:
+    def renamed(text: str) -> str:
+        return re.sub(r'"[^"]*"|\w+', lambda match: names.get(match[0], match[0]), text)
+
+    groups = (facts, test.infer_all, test.infer_any, test.infer_none, ["!"] if test.contradiction else [])
+    return tuple(tuple(sorted({renamed(str(part)) for part in group})) for group in groups)

@@ -8,10 +8,11 @@ sufficient: the formalisation stays on trust.
 import re
 from collections.abc import Sequence
 
-from critics.formats.logic_program.option import Mode, Option
+from critics.formats.logic_program.option import Option
 from critics.formats.logic_program.reader import LogicProgram
 from critics.logic.programs.declarations import Declarations
-from critics.logic.programs.grounding import Ground
+from critics.replay.finite.grounding import Ground
+from critics.replay.finite.models import Mode
 from critics.replay.finite.terms import Operator
 from critics.text.question import Asked, read_question
 from critics.verdict import Unproved, Vacuous

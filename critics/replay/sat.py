@@ -1,4 +1,4 @@
-"""A small solver for clauses, by learning from conflicts, that leaves a proof where there is no model.
+"""A small solver for clauses, by learning from conflicts, that leaves a proof where there is no model; and its check.
 
 The proof is the list of learned clauses, in order: each follows from those before by unit propagation (RUP), and at
 last the empty one does. It is for formulas with more propositions than a truth table can take; work is counted.
@@ -8,8 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from critics.replay.certificate import Rejected
+
 MAX_WORK = 1_000_000
 """Clauses visited in propagation: about a second."""
+MAX_PROPAGATED = 3_000_000
+"""Clauses looked at in one proof."""
 _DECAY = 1 / 0.95
 _RESTART = 100
 
@@ -204,3 +208,96 @@ class _Search:
             del self._level[abs(literal)], self._reason[abs(literal)]
         del self._trail[mark:], self._marks[level:]
         self._propagated = min(self._propagated, mark)
+
+
+def check_proof(clauses: Iterable[Sequence[int]], proof: Iterable[Sequence[int]]) -> None:
+    """Raise unless each step, and at last falsity, follows from what is before by unit propagation."""
+    following = _Propagation()
+    for clause in clauses:
+        following.add(clause)
+    for step in [*proof, ()]:
+        if not isinstance(step, list | tuple) or any(type(literal) is not int or literal == 0 for literal in step):
+            raise Rejected("ill_formed")
+        if not following.contradicts([-literal for literal in step]):
+            raise Rejected("not_a_proof")
+        following.add(step)
+
+
+class _Propagation:
+    """Unit propagation: keeps the literals that follow from the clauses alone."""
+
+    def __init__(self) -> None:
+        self._left = MAX_PROPAGATED
+        self._true: set[int] = set()
+        self._watching: dict[int, list[list[int]]] = {}
+        """For a literal the clauses of which it is one of the first two."""
+        self._is_false = False
+
+    def add(self, clause: Sequence[int]) -> None:
+        """Add a clause, and keep what follows from all."""
+        literals = [literal for literal in dict.fromkeys(clause) if -literal not in self._true]
+        if any(literal in self._true for literal in literals):
+            return
+        for literal in literals[:2] if len(literals) > 1 else ():
+            self._watching.setdefault(literal, []).append(literals)
+        if len(literals) == 1:
+            self._is_false |= self._conflict([], literals)
+        self._is_false |= not literals
+
+    def contradicts(self, assumed: list[int]) -> bool:
+        """Say whether assumptions lead to a contradiction; they are forgotten afterwards."""
+        if self._is_false:
+            return True
+        added: list[int] = []
+        found = self._conflict(added, assumed)
+        self._true.difference_update(added)
+        return found
+
+    def _conflict(self, added: list[int], assumed: list[int]) -> bool:
+        """Let literals be true, with all that follows; say whether that is contradictory. Notes what became true."""
+        waiting: list[int] = []
+        for literal in assumed:
+            if not self._let(literal, waiting):
+                added += waiting
+                return True
+        for literal in waiting:
+            # What follows is appended to what is gone through.
+            if self._conflicts_after(literal, waiting):
+                added += waiting
+                return True
+        added += waiting
+        return False
+
+    def _let(self, literal: int, waiting: list[int]) -> bool:
+        if -literal in self._true:
+            return False
+        if literal not in self._true:
+            self._true.add(literal)
+            waiting.append(literal)
+        return True
+
+    def _conflicts_after(self, literal: int, waiting: list[int]) -> bool:
+        """Look at the clauses in which a watched literal became false."""
+        false = -literal
+        watched = self._watching.pop(false, [])
+        self._left -= 1 + len(watched)
+        if self._left < 0:
+            raise Rejected("too_large")
+        kept = self._watching.setdefault(false, [])
+        for number, clause in enumerate(watched):
+            if clause[0] == false:
+                clause[0], clause[1] = clause[1], clause[0]
+            other = self._unfalsified(clause) if clause[0] not in self._true else 0
+            if other > 1:
+                clause[1], clause[other] = clause[other], clause[1]
+                self._watching.setdefault(clause[1], []).append(clause)
+                continue
+            kept.append(clause)
+            if clause[0] not in self._true and not self._let(clause[0], waiting):
+                kept += watched[number + 1 :]
+                return True
+        return False
+
+    def _unfalsified(self, clause: list[int]) -> int:
+        """Return the place of a literal that is not false, after the first two; 0 if there is none."""
+        return next((place for place in range(2, len(clause)) if -clause[place] not in self._true), 0)

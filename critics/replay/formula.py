@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard
 
-from critics.errors import ReasonedError
+from critics.replay.cursor import ReasonedError
 
 NAME = re.compile(r"[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
 """What the guide accepts as a name of an object, a property or a relation."""

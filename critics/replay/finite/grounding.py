@@ -1,4 +1,4 @@
-"""Quantifiers unrolled and functions as cells: a term of the core as a formula over numbered unknowns.
+"""Quantifiers unrolled and functions as cells: a term as a formula over numbered unknowns, and its SMT-LIB 2 text.
 
 A ground expression is a number, a truth value, or a tuple of an operator and its operands; `("cell", i)` is an unknown.
 What is constant is worked out on the way. A function whose arguments are unknown themselves becomes a chain of cases
@@ -6,11 +6,28 @@ over its domain; outside it, a predicate is false and a function of numbers has 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from typing import Any
 
-from critics.logic.programs.core import OUTSIDE, TooLarge, Undefined, apply_operator
-from critics.replay.finite.terms import Application, Constant, Function, Operator, Quantified, Term, Value, Variable
+from critics.replay import smtlib
+from critics.replay.finite.terms import (
+    OUTSIDE,
+    Application,
+    Constant,
+    Function,
+    Operator,
+    Quantified,
+    Term,
+    TooLarge,
+    Undefined,
+    Value,
+    Variable,
+    choices,
+    operated,
+)
 
+Point = tuple[int, ...] | str
+"""Arguments of a function, or `OUTSIDE`."""
+Tables = dict[str, dict[Point, Value]]
 Ground = int | bool | tuple["str | Ground", ...]
 MAX_NODES = 150_000
 """Of all ground expressions of one program."""
@@ -21,7 +38,7 @@ class Grounder:
 
     def __init__(self, functions: Mapping[str, Function], *, max_nodes: int = MAX_NODES) -> None:
         self._functions, self._left = functions, max_nodes
-        self._cells: dict[tuple[str, tuple[int, ...]], int] = {}
+        self._cells: dict[tuple[str, Point], int] = {}
 
     def unknowns(self) -> list[Function]:
         """Return the function that each unknown met so far is a value of, by number."""
@@ -31,9 +48,9 @@ class Grounder:
         """Return a closed term's ground expression."""
         return self._ground(term, {})
 
-    def model(self, values: Mapping[int, Value]) -> dict[str, dict[tuple[int, ...], Value]]:
+    def model(self, values: Mapping[int, Value]) -> Tables:
         """Return tables for all functions: unknowns that a solver left open, and others, get their first value."""
-        tables: dict[str, dict[tuple[int, ...], Value]] = {}
+        tables: Tables = {}
         for name, function in self._functions.items():
             first: Value = False if function.is_boolean else (function.values or (0,))[0]
             points = [*function.points()] + ([] if function.is_boolean else [OUTSIDE])
@@ -52,10 +69,7 @@ class Grounder:
             case Operator(name, operands):
                 return self._operated(name, operands, binding)
             case Quantified(kind, variables, body):
-                names = [name for name, _ in variables]
-                choices = product(*(values for _, values in variables))
-                parts = (self._ground(body, {**binding, **dict(zip(names, c, strict=True))}) for c in choices)
-                return self._unrolled(kind, parts)
+                return self._unrolled(kind, (self._ground(body, {**binding, **c}) for c in choices(variables)))
 
     def _spend(self) -> None:
         self._left -= 1
@@ -113,7 +127,7 @@ class Grounder:
             result = ("if", _applied_to("eq", [argument, value]), case, result)
         return result
 
-    def _cell(self, name: str, arguments: tuple[int, ...]) -> Ground:
+    def _cell(self, name: str, arguments: Point) -> Ground:
         return ("cell", self._cells.setdefault((name, arguments), len(self._cells)))
 
 
@@ -150,7 +164,7 @@ def _count(parts: list[Ground]) -> Ground:
 
 def _applied_to(name: str, parts: list[Ground]) -> Ground:
     if not any(isinstance(part, tuple) for part in parts):
-        return apply_operator(name, [part for part in parts if not isinstance(part, tuple)]) if parts else 0
+        return operated(name, [part for part in parts if not isinstance(part, tuple)]) if parts else 0
     if name == "not":
         return _not(parts[0])
     if name in ("eq", "iff", "le", "ge") and parts[0] == parts[1]:
@@ -164,3 +178,75 @@ def _applied_to(name: str, parts: list[Ground]) -> Ground:
         # Of what is not known to be positive, solvers have other ideas than Python.
         raise Undefined(f"{name} by an unknown")
     return (name, *parts)
+
+
+def script(unknowns: Sequence[Function], formulas: Sequence[Ground]) -> str:
+    """Return a script that asks whether ground formulas hold together; every name in it is ours."""
+    return smtlib.script(declarations(unknowns), map(written, formulas))
+
+
+def declarations(unknowns: Sequence[Function]) -> list[str]:
+    """Return the lines that declare the unknowns, each within its values."""
+    lines: list[str] = []
+    for number, function in enumerate(unknowns):
+        name = f"c{number}"
+        lines.append(f"(declare-const {name} {'Bool' if function.is_boolean else 'Int'})")
+        if function.values is None:
+            continue
+        low, high = min(function.values), max(function.values)
+        lines.append(f"(assert {smtlib.between(name, low, high)})")
+        if high - low < 10 * len(function.values):
+            gaps = sorted(set(range(low, high)) - set(function.values))
+            lines += [f"(assert (not (= {name} {smtlib.constant(gap)})))" for gap in gaps]
+        else:
+            lines.append(f"(assert {smtlib.equals_one_of(name, function.values)})")
+    return lines
+
+
+def written(ground: Ground, *, cardinality: bool = False) -> str:
+    """Return an expression's text; `cardinality` bounds counts in Z3's own way, which it propagates better."""
+    if not isinstance(ground, tuple):
+        return smtlib.constant(ground)
+    name, parts = ground[0], list[Any](ground[1:])
+    if name == "cell":
+        return f"c{parts[0]}"
+    if cardinality and name in ("eq", "ne", "lt", "le", "gt", "ge") and (bound := _bounded_count(ground)) is not None:
+        return bound
+    texts = [written(part, cardinality=cardinality) for part in parts]
+    match name:
+        case "count":
+            return f"(+ 0 {' '.join(f'(ite {text} 1 0)' for text in texts)})"
+        case "min" | "max":
+            return smtlib.extreme(str(name), texts)
+        case "add" if len(texts) == 1:
+            return texts[0]
+        case "distinct" if len(texts) == 1:
+            return "true"
+        case _:
+            return smtlib.applied(smtlib.OPERATORS[str(name)], texts)
+
+
+def _bounded_count(ground: tuple[Any, ...]) -> str | None:
+    """Return a count against a number as cardinality constraints; None for any other comparison."""
+    match ground:
+        case (str(name), ("count", *parts), int(bound)):
+            counted: list[Any] = parts
+        case _:
+            return None
+    texts = " ".join(written(part, cardinality=True) for part in counted)
+    least, most = {
+        "eq": (bound, bound), "ne": (bound, bound), "lt": (None, bound - 1), "le": (None, bound),
+        "gt": (bound + 1, None), "ge": (bound, None),
+    }[name]  # fmt: skip
+    sides = [_side(texts, len(counted), "at-least", least), _side(texts, len(counted), "at-most", most)]
+    both = f"(and {' '.join(sides)})"
+    return f"(not {both})" if name == "ne" else both
+
+
+def _side(texts: str, num: int, sign: str, bound: int | None) -> str:
+    """Return one bound; what holds of every count, or of none, is said outright."""
+    if bound is None or (bound <= 0 if sign == "at-least" else bound >= num):
+        return "true"
+    if bound > num or bound < 0:
+        return "false"
+    return f"((_ {sign} {bound}) {texts})"

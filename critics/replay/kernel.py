@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeVar
 
-from critics.logic.formula import Literal, Rule, Statement, Term, is_within_bounds
-from critics.logic.matching import (
+from critics.replay.formula import Literal, Rule, Statement, Term, is_within_bounds
+from critics.replay.matching import (
     Kind,
     Place,
     Symbol,
@@ -33,7 +33,7 @@ from critics.logic.matching import (
     places,
     uses,
 )
-from critics.logic.sorts import SortedSignature
+from critics.replay.sorts import SortedSignature
 
 DEFAULT_WORK_LIMIT = 100_000
 """Matches tried, also in vain, and facts inferred before a kernel gives up: about a second of work.
@@ -80,7 +80,7 @@ class Kernel:
     each literal that one more inference could add to the rule and premises that give it; its order means
     nothing. A kernel that has once exceeded its work limit has no budget left.
 
-    With a `signature` every statement must be well-sorted, and so is every offer (`critics.logic.sorts`).
+    With a `signature` every statement must be well-sorted, and so is every offer (`critics.replay.sorts`).
     """
 
     def __init__(self, *, work_limit: int = DEFAULT_WORK_LIMIT, signature: SortedSignature | None = None) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from critics.logic.formula import Application, Literal, Rule, Statement, Term, is_variable
+from critics.replay.formula import Application, Literal, Rule, Statement, Term, is_variable
 
 _Value = TypeVar("_Value")
 
