@@ -33,6 +33,7 @@ from critics.replay.consequences import is_contradictory
 from critics.replay.finite.terms import TooLarge
 from critics.replay.formula import canonical_statement, parse_literal, parse_statement
 from critics.replay.solvers import installed
+from critics.verdict import Certified
 
 
 def check_reading(origin: Origin, certificate: SealedCertificate) -> None:
@@ -241,9 +242,21 @@ def _script(_: Origin, certificate: SealedCertificate) -> None:
     """The script must argue what the evidence holds: it is run again, in the jail."""
     if installed("z3") is None:
         raise Unchecked("needs_z3")
-    from critics.formats.z3_python.second_run import check_script
+    from critics.formats.z3_python.critic import judge_script
 
-    check_script(certificate)
+    evidence, problem = certificate.evidence, problem_of(certificate, certificate.reference)
+    if certificate.reference != "given":
+        problem = replace(problem, formal=None)
+    verdict = judge_script(problem, Attempt("", problem, "z3-python", evidence["program"]))
+    if verdict.reason == "no_jail":
+        raise Unchecked("no_jail")
+    if not isinstance(verdict, Certified):
+        raise Rejected(verdict.reason)
+    again = verdict.certificate
+    if again.claim != certificate.claim:
+        raise Rejected("claim")
+    if again.evidence.record() != evidence or again.problem.formal != problem_of(certificate, None).formal:
+        raise Rejected("evidence_is_not_the_script")
 
 
 def _english(_: Origin, certificate: SealedCertificate) -> None:
