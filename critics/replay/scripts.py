@@ -5,26 +5,21 @@ cvc5 decides every one. That the script says these formulas is for `critics.rech
 it again.
 """
 
-import re
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, are_texts, sealed_certificate
+from critics.replay.dialect import Term, check_declaration, check_term, negated
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
 KIND = "z3-script"
 BUDGET = Budget(cvc5_ms=5_000)
 _QUANTIFIED = Budget(cvc5_ms=5_000, finite_models=True)
-MAX_DEPTH = 150
-_TOKEN = re.compile(r"[()]|[^\s()]+")
-_WORD = re.compile(r"[ceSx]\d{1,5}|\d{1,400}(?:\.0)?")
-_OPERATORS = frozenset({
-    "true", "false", "and", "or", "not", "=>", "xor", "=", "distinct", "ite", "forall", "exists", "+", "-", "*", "/",
-    "div", "mod", "abs", "<=", "<", ">=", ">", "to_real", "to_int", "is_int", "Bool", "Int", "Real", "declare-sort",
-    "declare-fun", "declare-datatypes",
-})  # fmt: skip
-Question = tuple[tuple[str, ...], str]
-"""The formulas that are to hold together, and whether they do: `sat` or `unsat`."""
+Mode = Literal["truth", "unsat", "sat"]
+"""Question of an argument: the truth of one statement, or the option whose test alone is `unsat`, or `sat`."""
+Question = tuple[Term, ...]
+"""The formulas that are to hold together."""
 
 
 def check_script(certificate: object) -> Trust:
@@ -39,12 +34,22 @@ def _check(certificate: SealedCertificate) -> Trust:
     premises, statements, declarations = (evidence[key] for key in ("premises", "statements", "declarations"))
     if not are_texts([evidence["program"], evidence["value"], evidence["mode"]]):
         raise Rejected("ill_formed")
-    for text in (*premises, *statements, *declarations):
-        _check_expression(text)
-    asked = [_question(check, declarations) for check in evidence["checks"]]
+    for text in declarations:
+        check_declaration(text)
+    premises, statements = list(map(check_term, premises)), list(map(check_term, statements))
+    asked = [_asked(check, declarations) for check in evidence["checks"]]
     mode = evidence["mode"]
     of_truth = mode == "truth"
-    value = _of_truth(premises, statements, asked) if of_truth else _of_options(mode, premises, statements, asked)
+    if mode not in ("truth", "sat", "unsat") or (of_truth and len(statements) != 1):
+        raise Rejected("other_questions")
+    wanted = questions(mode, premises, statements)
+    if [question for question, _ in asked[: len(wanted)]] != wanted or (asked[len(wanted) :] and not of_truth):
+        raise Rejected("other_questions")
+    for question, result in asked[len(wanted) :]:
+        # Other words for the statement, which must not be told apart from it.
+        if len(question) != 1 or question[0][:2] != ("xor", statements[0]) or result != "unsat":
+            raise Rejected("other_questions")
+    value = value_of(mode, premises, statements, dict(asked))
     if value != evidence["value"]:
         raise Rejected("other_value")
     said = in_terms_of(value, problem.options) if of_truth else value
@@ -55,20 +60,8 @@ def _check(certificate: SealedCertificate) -> Trust:
     return weakest(*[_confirm(check["script"], check["result"]) for check in evidence["checks"]])
 
 
-def _check_expression(text: str) -> None:
-    """Raise unless a text is one expression of listed words: nothing that a solver takes for a command."""
-    depth = num = 0
-    for token in _TOKEN.findall(text):
-        num += depth == 0
-        depth += (token == "(") - (token == ")")
-        if not 0 <= depth <= MAX_DEPTH or not (token in "()" or token in _OPERATORS or _WORD.fullmatch(token)):
-            raise Rejected("ill_formed")
-    if depth or num != 1:
-        raise Rejected("ill_formed")
-
-
-def _question(check: Any, declarations: list[str]) -> Question:
-    """Take a script apart: declarations of the evidence, then one assertion a line."""
+def _asked(check: Any, declarations: list[str]) -> tuple[Question, str]:
+    """Take a script apart: declarations of the evidence, then one assertion a line; and its result."""
     if check.keys() != {"script", "result"} or check["result"] not in ("sat", "unsat"):
         raise Rejected("ill_formed")
     first, *lines, last, end = check["script"].split("\n")
@@ -78,45 +71,47 @@ def _question(check: Any, declarations: list[str]) -> Question:
     declared = lines[: len(lines) - len(asserted)]
     if lines != [*declared, *asserted] or declared != [line for line in declarations if line in declared]:
         raise Rejected("ill_formed")
-    return tuple(line[len("(assert ") : -1] for line in asserted), check["result"]
+    if any(line[-1] != ")" for line in asserted):
+        raise Rejected("ill_formed")
+    return tuple(check_term(line[len("(assert ") : -1]) for line in asserted), check["result"]
 
 
-def _negated(formula: str) -> str:
-    return formula[len("(not ") : -1] if formula.startswith("(not ") else f"(not {formula})"
+def questions(
+    mode: Mode, premises: Sequence[Term], statements: Sequence[Term], same: Sequence[Term] = ()
+) -> list[Question]:
+    """Return all sets of formulas to be decided; `same` are other words for the statement."""
+    alone: list[Question] = [(side,) for statement in statements for side in (statement, negated(statement))]
+    if mode == "truth":
+        (statement,) = statements
+        beside = [(*premises, side) for side in (statement, negated(statement))]
+        return [*beside, *alone, *((("xor", statement, other),) for other in same)]
+    return [tuple(premises), *((*premises, tested) for tested in statements), *alone]
 
 
-def _of_truth(premises: list[str], statements: list[str], asked: list[Question]) -> str:
-    (statement,) = statements
-    sides = (statement, _negated(statement))
-    wanted = [(*premises, side) for side in sides] + [(side,) for side in sides]
-    if [formulas for formulas, _ in asked[:4]] != wanted:
-        raise Rejected("other_questions")
-    for (formula,), result in asked[4:]:
-        # Other words for the statement, which must not be told apart from it.
-        if not formula.startswith(f"(xor {statement} ") or result != "unsat":
-            raise Rejected("other_questions")
-    holds, fails, *alone = (result == "sat" for _, result in asked[:4])
-    if not holds and not fails:
+def value_of(mode: Mode, premises: Sequence[Term], statements: Sequence[Term], results: Mapping[Question, str]) -> str:
+    """Return what follows: true, false or unknown of the statement, or the letter of the one option that holds.
+
+    Raises `Rejected`: `inconsistent_premises`, `trivial_statement`, `no_option_holds` or `several_options_hold`.
+    """
+    beside = [results[*premises, statement] for statement in statements]
+    if mode == "truth":
+        beside.append(results[*premises, negated(statements[0])])
+        consistent = "sat" in beside
+    else:
+        consistent = results[tuple(premises)] == "sat"
+    if not consistent:
+        # Attack: contradict yourself, and everything follows.
         raise Rejected("inconsistent_premises")
-    if not all(alone):
+    if any("unsat" in (results[statement,], results[negated(statement),]) for statement in statements):
+        # Attack: test `p or not p`.
         raise Rejected("trivial_statement")
-    return "unknown" if holds and fails else "true" if holds else "false"
-
-
-def _of_options(mode: str, premises: list[str], statements: list[str], asked: list[Question]) -> str:
-    alone = [(side,) for statement in statements for side in (statement, _negated(statement))]
-    wanted = [tuple(premises), *((*premises, statement) for statement in statements), *alone]
-    if mode not in ("sat", "unsat") or [formulas for formulas, _ in asked] != wanted:
-        raise Rejected("other_questions")
-    results = [result for _, result in asked]
-    if results[0] != "sat":
-        raise Rejected("inconsistent_premises")
-    if "unsat" in results[1 + len(statements) :]:
-        raise Rejected("trivial_statement")
-    holding = [place for place, result in enumerate(results[1 : 1 + len(statements)]) if result == mode]
+    if mode == "truth":
+        holds, fails = (result == "sat" for result in beside)
+        return "unknown" if holds and fails else "true" if holds else "false"
+    holding = [chr(ord("A") + place) for place, result in enumerate(beside) if result == mode]
     if len(holding) != 1:
-        raise Rejected("claim")
-    return chr(ord("A") + holding[0])
+        raise Rejected("several_options_hold" if holding else "no_option_holds")
+    return holding[0]
 
 
 def _confirm(script: str, result: str) -> Trust:

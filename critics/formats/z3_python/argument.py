@@ -6,16 +6,13 @@ tests is the formula added last, and its premises are all others. Each refusal n
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal as Choice
 
-from critics.formats.z3_python.dialect import Term, negated
 from critics.formats.z3_python.printed import Wording
 from critics.formats.z3_python.report import Check, Run, ScriptRuns
+from critics.replay.dialect import Term, negated
+from critics.replay.scripts import Mode
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous
 from critics.verdict.conclusion import Refusal
-
-Mode = Choice["truth", "unsat", "sat"]
-"""Question of an argument: the truth of one statement, or the option whose test alone is `unsat`, or `sat`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ known about does as well (Deng et al., appendix A).
 import re
 from collections.abc import Sequence
 
-from critics.formats.z3_python.argument import Argument, Mode, answer_of
+from critics.formats.z3_python.argument import Argument, answer_of
 from critics.formats.z3_python.decision import refuse_groundless
 from critics.formats.z3_python.examination import (
     Examined,
@@ -27,6 +27,7 @@ from critics.formats.z3_python.report import ScriptRuns
 from critics.formats.z3_python.text_answer import answer_of_text
 from critics.problem import Attempt, Problem
 from critics.replay.formula import FormulaError
+from critics.replay.scripts import Mode
 from critics.text.question import read_question
 from critics.text.reference import Reference, ReferenceMismatch, holds_in_semantics, reference, source_name
 from critics.verdict import Certified, CriticError, Unproved, Verdict

@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from critics.formats.z3_python.argument import Argument
-from critics.formats.z3_python.dialect import Term, conjuncts, members, needed, negated, opened, script, symbols, tokens
 from critics.formats.z3_python.jail import JailAnswer, run_jailed
 from critics.problem import is_list
+from critics.replay import scripts
+from critics.replay.certificate import Rejected
+from critics.replay.dialect import Term, conjuncts, members, needed, negated, opened, script, symbols, tokens
 from critics.verdict import TimedOut, Unproved, Vacuous
 from critics.verdict.conclusion import Refusal
 
@@ -65,13 +67,29 @@ def decided(argument: Argument, declarations: Sequence[Term], ask: Solve) -> dic
     return dict(zip(sets, results, strict=True))
 
 
+_REFUSED = {
+    "inconsistent_premises": (Vacuous, "the premises contradict each other: anything follows"),
+    "trivial_statement": (Vacuous, "what is tested holds or fails whatever the premises say"),
+    "no_option_holds": (Unproved, "no option holds where one must"),
+    "several_options_hold": (Unproved, "several options hold where one must"),
+}
+
+
 def value_of(argument: Argument, results: Results) -> str:
     """Return what follows: true, false or unknown of the statement, or the letter of the one option that holds.
 
     Raises `Refusal` where premises contradict each other, where a statement says nothing, and where no option holds,
     or several do.
     """
-    return _truth(argument, results) if argument.mode == "truth" else _option(argument, results)
+    for other in argument.same:
+        if results[("xor", argument.statements[0], other),] == "sat":
+            # Attack: let one check answer for another statement than the others.
+            raise Refusal(Unproved, "several_statements", "the checks that decide the answer test different statements")
+    try:
+        return scripts.value_of(argument.mode, argument.premises, argument.statements, results)
+    except Rejected as error:
+        kind, told = _REFUSED[str(error)]
+        raise Refusal(kind, str(error), told) from error
 
 
 def refuse_closed_world(argument: Argument, declarations: Sequence[Term], results: Results, ask: Solve) -> None:
@@ -92,33 +110,7 @@ def refuse_closed_world(argument: Argument, declarations: Sequence[Term], result
 
 def question_sets(argument: Argument) -> list[tuple[Term, ...]]:
     """Return all sets of formulas to be decided."""
-    alone = [(side,) for statement in argument.statements for side in (statement, negated(statement))]
-    if argument.mode == "truth":
-        (statement,) = argument.statements
-        with_ = [(*argument.premises, statement), (*argument.premises, negated(statement))]
-        return [*with_, *alone, *((("xor", statement, other),) for other in argument.same)]
-    return [argument.premises, *((*argument.premises, tested) for tested in argument.statements), *alone]
-
-
-def _truth(argument: Argument, found: Results) -> str:
-    (statement,) = argument.statements
-    for other in argument.same:
-        if found[(("xor", statement, other),)] == "sat":
-            # Attack: let one check answer for another statement than the others.
-            raise Refusal(Unproved, "several_statements", "the checks that decide the answer test different statements")
-    holds, fails = (found[(*argument.premises, side)] == "sat" for side in (statement, negated(statement)))
-    if not holds and not fails:
-        # Attack: contradict yourself, and everything follows.
-        raise Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
-    _refuse_trivial(argument, found)
-    return "unknown" if holds and fails else "true" if holds else "false"
-
-
-def _refuse_trivial(argument: Argument, found: Results) -> None:
-    for statement in argument.statements:
-        if "unsat" in (found[(statement,)], found[(negated(statement),)]):
-            # Attack: test `p or not p`.
-            raise Refusal(Vacuous, "trivial_statement", "what is tested holds or fails whatever the premises say")
+    return scripts.questions(argument.mode, argument.premises, argument.statements, argument.same)
 
 
 def refuse_groundless(argument: Argument, value: str) -> None:
@@ -137,18 +129,3 @@ def refuse_groundless(argument: Argument, value: str) -> None:
         raise Refusal(Vacuous, "goal_assumed", "the answer is among the premises")
     if value == "unknown" and not symbols(statement) <= {s for premise in argument.premises for s in symbols(premise)}:
         raise Refusal(Unproved, "not_in_premises", "the statement is about what no premise mentions")
-
-
-def _option(argument: Argument, found: Results) -> str:
-    if found[argument.premises] == "unsat":
-        raise Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
-    _refuse_trivial(argument, found)
-    holding = [
-        chr(ord("A") + position)
-        for position, tested in enumerate(argument.statements)
-        if found[(*argument.premises, tested)] == argument.mode
-    ]
-    if len(holding) != 1:
-        reason = "several_options_hold" if holding else "no_option_holds"
-        raise Refusal(Unproved, reason, f"{len(holding)} options hold where one must")
-    return holding[0]

@@ -16,7 +16,6 @@ from critics.formats.z3_python.decision import (
     solve,
     value_of,
 )
-from critics.formats.z3_python.dialect import Term, needed, script, written
 from critics.formats.z3_python.exploration import explore
 from critics.formats.z3_python.jail import JailAnswer, JailDied, Overran, run_jailed
 from critics.formats.z3_python.jail_examination import usable_layers
@@ -25,6 +24,7 @@ from critics.formats.z3_python.report import ReportError, ScriptRuns, UnreadScri
 from critics.formats.z3_python.source import script_of
 from critics.formats.z3_python.values import ScriptError
 from critics.problem import Problem
+from critics.replay.dialect import Term, needed, script, written
 from critics.text.reference import Reference, source_name
 from critics.verdict import Malformed, TimedOut
 from critics.verdict.certificate import Certificate, certify

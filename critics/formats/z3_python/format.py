@@ -34,7 +34,7 @@ class Scripts(Format):
         return _comments(completion)
 
     def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
-        from critics.formats.z3_python.dialect import tokens
+        from critics.replay.dialect import tokens
         from critics.text.trust.bars import position_of, text_of_option
 
         examined, claim = _evidence(certificate).examined, certificate.claim
@@ -57,8 +57,8 @@ def _evidence(certificate: Certificate) -> "ScriptEvidence":
 
 
 def _same(evidence: "ScriptEvidence") -> Refusal | None:
-    from critics.formats.z3_python.dialect import members, needed, negated, script
     from critics.formats.z3_python.examination import asking
+    from critics.replay.dialect import members, needed, negated, script
     from critics.text.trust.bars import SAME, UNDECIDED
 
     examined = evidence.examined

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from critics.formats.z3_python.dialect import DialectError, Term, check_declaration, check_term
 from critics.problem import is_list, is_object
+from critics.replay.dialect import DialectError, Term, check_declaration, check_term
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ no fact that a script may add.
 import importlib
 from typing import Any
 
-from critics.formats.z3_python.dialect import MAX_CHARACTERS, MAX_DEPTH
 from critics.formats.z3_python.values import Exhausted, ScriptError
+from critics.replay.dialect import MAX_CHARACTERS, MAX_DEPTH
 
 
 class Terms:
