@@ -16,10 +16,9 @@ from critics.grammar.meaning import Constant, Quantified, Quantifier, Variable, 
 from critics.grammar.reader import Reader, Reading
 from critics.grammar.text import claim
 from critics.logic.first_order.entailment import can_fail
-from critics.logic.first_order.normal import key
 from critics.logic.first_order.solvers import Answer
-from critics.logic.first_order.syntax import Atom, Formula, Not, Term, rebuilt
-from critics.logic.formula import Literal, parse_statement
+from critics.replay.first_order.syntax import Atom, Formula, Not, Term, key, rebuilt
+from critics.replay.formula import Literal, parse_statement
 from critics.text.translators import prontoqa, proofwriter
 from critics.text.translators.translation import sentences, unnumbered
 

@@ -3,7 +3,7 @@
 from critics.logic.first_order.entailment import can_fail
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer
-from critics.logic.first_order.syntax import Formula, FormulaError
+from critics.replay.first_order.syntax import Formula, FormulaError
 
 
 def are_equivalent(one: Formula, other: Formula) -> bool:

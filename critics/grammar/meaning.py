@@ -7,8 +7,7 @@
 from collections.abc import Iterable
 from itertools import combinations
 
-from critics.logic.first_order.normal import key
-from critics.logic.first_order.syntax import (
+from critics.replay.first_order.syntax import (
     Atom,
     Compound,
     Constant,
@@ -21,6 +20,7 @@ from critics.logic.first_order.syntax import (
     Term,
     Variable,
     free_variables,
+    key,
     rebuilt,
     subformulas,
 )
