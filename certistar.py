@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from critics.verdict.certificate import Certificate
     from rollout.records.traces import Trace
-    from training.curation.filters import Keep
+    from training.configuration.learning import Keep
 
     __version__: str
 

@@ -16,13 +16,13 @@ from critics.text.reference import formalisation_trusted
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Verdict, verdict_record
 from critics.verdict.certificate import regraded
 from critics.verdict.conclusion import brief
+from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 
 Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 """Attempts in, verdict records out, in the same order: `JudgePool.judge`, or what stands in for it."""
 
 
-DEFAULT_TIMEOUT_S = 10.0
 MAX_BATCH = 32
 BATCHES_PER_JOB = 8
 

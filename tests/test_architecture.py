@@ -168,8 +168,8 @@ LAYERS = {
             "preemption",
         ),
         *(
-            "curation",
             "configuration",
+            "curation",
             "lessons",
             "lineage",
             "finetuning",

@@ -44,7 +44,7 @@ from training.autoeval.scores import (
     scores_of,
     stratified_interval,
 )
-from training.configuration.curriculum import Curriculum
+from training.configuration.learning import Curriculum
 from training.configuration.section import ConfigError
 from training.curation.filters import comes_back_readable
 from training.estimates import exact_interval

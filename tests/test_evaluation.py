@@ -292,7 +292,7 @@ def test_every_named_arm_is_evaluated(tmp_path, tiny_model):
     config.write_text(
         f"name: c\nmodel: {{name: {tiny_model}}}\nsampling: {{max_new_tokens: 20, conclusion: decided}}\narms:\n"
         "  - {name: guided, keep: guided, decoding: guided}\n"
-        "  - {name: plain, keep: naive, decoding: free, format: cot}\n"
+        "  - {name: plain, keep: naive, decoding: free, strategy: cot}\n"
     )
     told = certistar("evaluate", config, "--problems", problems, "--arm", "plain", "--arm", "guided", "--json")
     modes = json.loads(told.stdout)

@@ -290,7 +290,14 @@ def test_a_data_set_a_guide_a_strategy_and_a_policy_come_from_a_package(
             "name": "x",
             "model": {"name": "said", "policy": "mine"},
             "problems": {"dataset": "mine"},
-            "arms": [{"name": "a", "keep": "strict", "decoding": "free", "format": "cot", "strategy": "mine"}],
+            "arms": [
+                {
+                    "name": "a",
+                    "keep": "strict",
+                    "decoding": "free",
+                    "strategy": {"name": "plug-in", "of": "mine", "format": "cot"},
+                }
+            ],
         }
     )
     strategy = strategy_of(config, config.arms[0], trained=False, review=no_review)

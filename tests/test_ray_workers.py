@@ -44,7 +44,11 @@ BOMB = json.dumps({"Model": PIGEONS, "Tests": [], "Query": ["ATOM(p(a1))"]})
 PROBLEMS = [Problem(f"p{n}", "mine", "Rex.", "Is Rex a wumpus?", None, "true") for n in range(6)]
 SAMPLING = Sampling("free", 1.0, 1, 50)
 CONFIG = RunConfig.model_validate(
-    {"name": "t", "model": {"name": "m"}, "arms": [{"name": "a", "keep": "naive", "decoding": "free", "format": "cot"}]}
+    {
+        "name": "t",
+        "model": {"name": "m"},
+        "arms": [{"name": "a", "keep": "naive", "decoding": "free", "strategy": "cot"}],
+    }
 )
 AUTHOR = ArmPolicy(CONFIG, CONFIG.arms[0], None, 7)
 

@@ -65,7 +65,7 @@ def certistar(*words: Any) -> Result:
 
 def config(tmp_path: Path, model: Path | str, prompt: str, examples: int | None = None) -> Path:
     arms = [
-        {"name": name, "keep": "label", "decoding": "free", "format": name}
+        {"name": name, "keep": "label", "decoding": "free", "strategy": "actor-critic" if name == "asp" else name}
         for name in ("answer", "cot", "fol", "fol-cot", "asp")
     ]
     section = {"name": str(model), "prompt": prompt, "examples": examples}

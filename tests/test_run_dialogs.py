@@ -14,9 +14,10 @@ from rollout.actor_critic.demonstration import demonstrate
 from rollout.policies.policy import Completion
 from rollout.records.digests import PolicyDigests
 from rollout.records.traces import read_trace
+from training.configuration.learning import KEEPS
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
-from training.curation.filters import KEEPS, kept
+from training.curation.filters import kept
 from training.records.store import read_records, write_json
 from training.reporting.comparison import write_report
 from training.rounds.line import Line
@@ -25,8 +26,8 @@ from training.rounds.run import lines_of, num_attempts
 from training.workers.local import LocalWorkers
 
 ARMS = [
-    {"name": "strict", "keep": "trusted", "decoding": "free", "format": "asp"},
-    {"name": "label", "keep": "label", "decoding": "free", "format": "asp"},
+    {"name": "strict", "keep": "trusted", "decoding": "free", "strategy": "actor-critic"},
+    {"name": "label", "keep": "label", "decoding": "free", "strategy": "actor-critic"},
 ]
 
 
@@ -162,9 +163,9 @@ def test_tests_are_asked_of_dialogs_alone(run):
     ("changes", "told"),
     [
         ({"arms": [{**ARMS[0], "decoding": "guided"}]}, "free"),
-        ({"arms": [{**ARMS[0], "format": "guided", "keep": "tests"}]}, "strategy: actor-critic"),
-        ({"arms": [{**ARMS[0], "actor_critic": {"histori": "none"}}]}, "histori"),
-        ({"arms": [{**ARMS[0], "actor_critic": {"timeout_s": 3}}]}, "one for all arms"),
+        ({"arms": [{**ARMS[0], "strategy": "guided", "keep": "tests"}]}, "strategy: actor-critic"),
+        ({"arms": [{**ARMS[0], "strategy": {"name": "actor-critic", "histori": "none"}}]}, "histori"),
+        ({"arms": [{**ARMS[0], "strategy": {"name": "actor-critic", "timeout_s": 3}}]}, "one for all arms"),
         ({"actor_critic": {"tests": False}}, "depth"),
         ({"star": {"rationalise": True}}, "rationalise"),
     ],
@@ -175,7 +176,7 @@ def test_a_configuration_that_does_not_fit_is_refused(tmp_path, changes, told):
 
 
 def test_an_arm_may_ask_otherwise_and_has_a_start_of_its_own(tmp_path):
-    resampled = {**ARMS[0], "name": "resampled", "actor_critic": {"history": "none"}}
+    resampled = {**ARMS[0], "name": "resampled", "strategy": {"name": "actor-critic", "history": "none"}}
     config = config_for(tmp_path, arms=[*ARMS, resampled])
     assert config.arms[2].strategy.history == "none"
     assert config.arms[2].strategy.max_retries == 1

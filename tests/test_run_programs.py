@@ -59,7 +59,7 @@ def run(tiny_model, tmp_path_factory):
             "model": {"name": str(tiny_model)},
             "problems": {"file": str(taught)},
             "held_out": {"file": str(asked)},
-            "arms": [{"name": "strict", "keep": "strict", "decoding": "free", "format": "program"}],
+            "arms": [{"name": "strict", "keep": "strict", "decoding": "free", "strategy": "translate-and-refine"}],
             "programs": {"examples": 0, "language": "rules"},
             "star": {"rounds": 1, "problems_per_round": 1},
             "training": {"batch_size": 1, "learning_rate": 1e-3},
@@ -100,10 +100,19 @@ def test_filter_makes_the_same_example_of_a_trace_in_a_file(run):
     ("changes", "told"),
     [
         ({"programs": {"refiners": ["magic"]}}, "magic"),
-        ({"arms": [{"name": "a", "keep": "strict", "decoding": "guided", "format": "program"}]}, "free"),
-        ({"arms": [{"name": "a", "keep": "strict", "decoding": "guided", "programs": {"samples": 2}}]}, "program"),
+        ({"arms": [{"name": "a", "keep": "strict", "decoding": "guided", "strategy": "translate-and-refine"}]}, "free"),
+        ({"arms": [{"name": "a", "keep": "strict", "decoding": "guided", "programs": {"samples": 2}}]}, "programs"),
         (
-            {"arms": [{"name": "a", "keep": "strict", "decoding": "free", "format": "program", "programs": {"k": 1}}]},
+            {
+                "arms": [
+                    {
+                        "name": "a",
+                        "keep": "strict",
+                        "decoding": "free",
+                        "strategy": {"name": "translate-and-refine", "k": 1},
+                    }
+                ]
+            },
             "translate-and-refine.k",
         ),
     ],

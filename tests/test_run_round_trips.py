@@ -79,8 +79,8 @@ def settings(**changes: Any) -> dict[str, Any]:
         "problems": {"dataset": "autoeval-pl", "family": {"categories": [1, 2, 3]}},
         "round_trip": {"prompt": "bare"},
         "arms": [
-            {"name": "strict", "keep": "strict", "decoding": "free", "format": "equivalence"},
-            {"name": "naive", "keep": "naive", "decoding": "free", "format": "equivalence"},
+            {"name": "strict", "keep": "strict", "decoding": "free", "strategy": "round-trip"},
+            {"name": "naive", "keep": "naive", "decoding": "free", "strategy": "round-trip"},
         ],
         "star": {"rounds": 1, "problems_per_round": 6},
         "training": {"batch_size": 2, "learning_rate": 1e-3},
@@ -95,7 +95,7 @@ def run(tiny_model, tmp_path_factory):
 
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("trips")
-    arms = [{"name": "strict", "keep": "strict", "decoding": "free", "format": "equivalence"}]
+    arms = [{"name": "strict", "keep": "strict", "decoding": "free", "strategy": "round-trip"}]
     config = RunConfig.model_validate(settings(model={"name": str(tiny_model)}, arms=arms))
     write_json(folder / "lines.json", lines_of(config))
     line = Line(config, folder, config.arms[0], 0, Here(load=lambda _: Translator(by_operators)))
@@ -176,10 +176,10 @@ def test_trips_that_say_it_in_other_words_are_kept_beside_each_other():
     [
         ({"problems": {}}, "autoeval-pl"),
         ({"round_trip": {"rounds": 0}}, "round_trip.rounds"),
-        ({"round_trip": {"curriculum": {"first": 9}}}, "first: 9"),
-        ({"arms": [{"name": "a", "keep": "tests", "decoding": "free", "format": "equivalence"}]}, "tests"),
-        ({"arms": [{"name": "a", "keep": "guided", "decoding": "free", "format": "equivalence"}]}, "strict, naive"),
-        ({"arms": [{"name": "a", "keep": "strict", "decoding": "guided", "format": "equivalence"}]}, "free"),
+        ({"star": {"curriculum": {"first": 9}}}, "first: 9"),
+        ({"arms": [{"name": "a", "keep": "tests", "decoding": "free", "strategy": "round-trip"}]}, "tests"),
+        ({"arms": [{"name": "a", "keep": "guided", "decoding": "free", "strategy": "round-trip"}]}, "strict, naive"),
+        ({"arms": [{"name": "a", "keep": "strict", "decoding": "guided", "strategy": "round-trip"}]}, "free"),
         ({"star": {"rationalise": True}}, "rationalise"),
     ],
 )
@@ -194,9 +194,7 @@ def test_trips_of_several_rounds_are_measured_and_not_trained_on(tmp_path):
 
 
 def test_a_curriculum_starts_with_the_fewest_operators():
-    config = RunConfig.model_validate(
-        settings(round_trip={"curriculum": {"first": 1}}, star={"rounds": 2, "problems_per_round": 6})
-    )
+    config = RunConfig.model_validate(settings(star={"rounds": 2, "problems_per_round": 6, "curriculum": {"first": 1}}))
     drawn = [{p.meta["category"] for p in training_problems(config, 0, number)} for number in (0, 1)]
     assert drawn[0] == {1}
     assert {2, 3} <= drawn[1]

@@ -211,7 +211,7 @@ def config_of(server: Host, model: Path) -> dict[str, Any]:
             "server": {"base_url": server.url, "model": "served", "retries": 0, "parallel": 1},
         },
         "problems": {"hops": [1]},
-        "arms": [{"name": "naive", "keep": "naive", "decoding": "free", "format": "cot"}],
+        "arms": [{"name": "naive", "keep": "naive", "decoding": "free", "strategy": "cot"}],
         "star": {"rounds": 2, "problems_per_round": 8},
         "sampling": {"max_new_tokens": 20, "batch_size": 4},
         "training": {"max_steps": 1, "batch_size": 2},

@@ -15,6 +15,9 @@ from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
 
+DEFAULT_TIMEOUT_S = 10.0
+"""Seconds of own time for one attempt."""
+
 _NANOSECONDS = 1e9
 _NEARLY = 0.9
 

@@ -16,12 +16,12 @@ from critics.formats.asp.critic import feedback_of, source_of
 from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, read_submission, run, told_in_full
 from critics.formats.asp.premises import Source, missing_premise
 from critics.formats.asp.suite import FailedTest, ill_posed
-from critics.judge import DEFAULT_TIMEOUT_S
 from critics.problem import Problem, is_list, is_object
 from critics.replay.answer_sets.language import AspError
 from critics.replay.answer_sets.query import read_query
 from critics.replay.answer_sets.reader import AspProgram
 from critics.replay.answer_sets.submission import ProgramTest
+from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from rollout.records.steps import DialogReview, ReviewKind, Written
 from rollout.settings import FeedbackDepth

@@ -12,10 +12,11 @@ from typing import TypeAlias
 from critics import registry
 from critics.errors import InputError
 from critics.formats.format import find_format
-from critics.judge import DEFAULT_TIMEOUT_S, judge
+from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.text.reference import TRANSLATORS, ReferenceMismatch, reference
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Vacuous, Verdict
+from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from rollout.records.steps import RunKind, RunReview
 

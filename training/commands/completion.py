@@ -42,7 +42,7 @@ def _formats() -> Iterable[str]:
 
 
 def _keeps() -> Iterable[str]:
-    from training.curation.filters import Keep
+    from training.configuration.learning import Keep
 
     return get_args(Keep)
 

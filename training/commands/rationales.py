@@ -14,8 +14,9 @@ from rollout.strategies.formalisation import FORMAT as FORMALISED
 from rollout.strategies.formalisation import is_short_enough, with_formulas
 from training.commands.attempts import judging
 from training.commands.messages import print_counts, say
+from training.configuration.learning import CERTIFIED
 from training.configuration.section import nearest
-from training.curation.filters import CERTIFIED, is_certified
+from training.curation.filters import is_certified
 from training.curation.judging import judged
 from training.curation.outcomes import meanings, told
 from training.exchange.rationales import (

@@ -38,7 +38,7 @@ class TrainingConfig(Section):
     0: no limit."""
     global_batch_size: Positive | None = None
     """Rows that an optimiser step learns from, on all processes together, so that any number of GPUs takes the same
-    steps. A row is an example, or a pack of them under `layout: packed`. null, as older files have it: batch_size x
+    steps. A row is an example, or a pack of them under `layout: packed`. null: batch_size x
     gradient_accumulation x processes."""
     batch_size: Positive | None = None
     """Rows that a process computes at once: at most so many of its share of global_batch_size. null: as many as fit; 2

@@ -10,7 +10,7 @@ from critics.problem import Problem
 from rollout.problems.catalogue import GENERATED, LANGUAGES, family, is_generated
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
-from training.configuration.curriculum import Curriculum, CurriculumConfig
+from training.configuration.learning import Curriculum, CurriculumConfig
 from training.configuration.section import Rate, Section
 
 YamlOntology = Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from critics.judge import DEFAULT_TIMEOUT_S
+from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.problems import ProblemsConfig

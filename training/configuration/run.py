@@ -6,15 +6,15 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import AliasChoices, BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from critics.errors import InputError
 from rollout.guides.catalogue import known_guides
 from rollout.problems.catalogue import LANGUAGES
 from rollout.problems.splits import Split
 from rollout.records.sampling import Decoding
-from training.configuration.curriculum import CurriculumConfig
 from training.configuration.fine_tuning import TrainingConfig
+from training.configuration.learning import CurriculumConfig, Keep
 from training.configuration.model import Format, ModelConfig, SamplingConfig
 from training.configuration.problems import ProblemsConfig
 from training.configuration.section import Positive, Rate, Section, nearest, read_yaml, validated
@@ -26,9 +26,8 @@ from training.configuration.strategies import (
     RoundTripConfig,
     SingleConfig,
     StrategyConfig,
-    with_strategies,
+    with_shared_settings,
 )
-from training.curation.filters import Keep
 
 
 class ArmConfig(Section):
@@ -135,15 +134,6 @@ class PromotionConfig(Section):
     """Refused where guessing would do as badly, or worse, less often than this: far below what bad luck explains."""
 
 
-Square = Annotated[
-    Literal["never", "sampled", "both"],
-    BeforeValidator(
-        lambda v: {True: "both", False: "never"}[v] if isinstance(v, bool) else v,
-        json_schema_input_type=Literal["never", "sampled", "both"] | bool,
-    ),
-]
-
-
 class EvaluationConfig(Section):
     """Held-out measurement: sampled at T = 1 after every round, more at the ends."""
 
@@ -152,10 +142,9 @@ class EvaluationConfig(Section):
     batch_size: Positive = 150
     greedy: Literal["ends", "every", "never"] = "ends"
     """Greedy decoding, measured beside sampling at round 0 and the last round, in every round, or never."""
-    square: Square = Field(default="both", validation_alias=AliasChoices("square", "guided"))
+    square: Literal["never", "sampled", "both"] = "both"
     """Measure each arm's first and last model under the other decoding too, freely or under the guide, so that decoding
-    and training are told apart: sampled, or both sampled and greedily where `greedy` asks for that. `guided`, its older
-    name, is still read, and so is true for both and false for never."""
+    and training are told apart: sampled, or both sampled and greedily where `greedy` asks for that."""
     primary: Literal["accuracy", "gain", "certified"] | None = None
     """The metric that the run is about, declared before it; the others are secondary. null: none was declared."""
     temperature: Annotated[float, Field(ge=0)] = 1.0
@@ -220,8 +209,8 @@ class RunConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _arms_have_strategies(cls, data: Any) -> Any:
-        return with_strategies(cast("dict[str, object]", data)) if isinstance(data, dict) else data
+    def _arms_have_their_settings(cls, data: Any) -> Any:
+        return with_shared_settings(cast("dict[str, object]", data)) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
     def _arms_fit(self) -> Self:

@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 from pydantic import BaseModel, BeforeValidator, Field
 
 from critics import registry
-from critics.judge import DEFAULT_TIMEOUT_S
 from critics.problem import is_object
+from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from rollout.settings import DialogSettings, ProgramSettings, RoundTripSettings
-from training.configuration.lessons import LessonConfig
+from training.configuration.learning import LessonConfig
 from training.configuration.model import Format
 from training.configuration.section import Section
 
@@ -83,59 +83,27 @@ SECTIONS: Mapping[str, str] = {
     "prototype-then-refine": "programs",
 }
 """Sections of a run with what its arms have where they say nothing else, by strategy."""
-_OF_FORMAT = {"asp": "actor-critic", "program": "translate-and-refine", "equivalence": "round-trip"}
 
 
-def with_strategies(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run's configuration as it is read, with the whole strategy in every arm.
+def with_shared_settings(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a run's configuration in which each arm's strategy has what the run's section for it says.
 
-    An arm has what the run's section says, then what it says itself. Older files are read, too: an arm's `format` and
-    its keys under `actor_critic` and `programs`, `programs.strategy`, and the curriculum among round trips.
+    A plug-in's name alone stands for `{name: plug-in, of: NAME}`.
     """
-    found = dict(data)
-    if isinstance(found.get("programs"), Mapping):
-        found["programs"] = _renamed(found["programs"])
-    trips = found.get("round_trip")
-    if is_object(trips) and "curriculum" in trips:
-        found["round_trip"] = {key: value for key, value in trips.items() if key != "curriculum"}
-        found["star"] = {"curriculum": trips["curriculum"]} | dict(found.get("star") or {})
-    arms = found.get("arms")
-    if isinstance(arms, list):
-        found["arms"] = [_arm(arm, found) if is_object(arm) else arm for arm in cast("list[object]", arms)]
-    return found
+    arms = data.get("arms")
+    if not isinstance(arms, list):
+        return dict(data)
+    listed = cast("list[object]", arms)
+    return {**data, "arms": [_arm(arm, data) if is_object(arm) else arm for arm in listed]}
 
 
-def _arm(given: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
-    arm = dict(given)
-    format_ = arm.pop("format", None)
-    older = {key: _renamed(arm.pop(key) or {}) for key in ("actor_critic", "programs") if key in arm}
-    said = arm.get("strategy")
-    if said is None:
-        name = _OF_FORMAT.get(str(format_), format_ or "guided")
-        said = {"name": _program_strategy(run) if format_ == "program" else name}
-    elif isinstance(said, str) and said in registry.names("strategies"):
-        said = {"name": "plug-in", "of": said, "format": format_ or "guided"}
-    elif format_ is not None:
-        raise ValueError(f"arms.{arm.get('name')}.format: `strategy` says what is written; leave it out")
+def _arm(arm: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
+    said = arm.get("strategy", SingleConfig().name)
+    if isinstance(said, str) and said in registry.names("strategies"):
+        said = {"name": "plug-in", "of": said}
     own = named(said)
     if not is_object(own):
-        return arm
-    section = SECTIONS.get(str(own.get("name")))
-    for key, keys in older.items():
-        if keys and key != section:
-            needed = "actor-critic" if key == "actor_critic" else "translate-and-refine` or `prototype-then-refine"
-            raise ValueError(f"arms.{arm.get('name')}.{key}: is for `strategy: {needed}`")
-        own = {**own, **keys}
-    shared = run.get(section) if section else None
+        return dict(arm)
+    shared = run.get(SECTIONS.get(str(own.get("name")), ""))
     shared = shared.model_dump() if isinstance(shared, BaseModel) else shared
     return {**arm, "strategy": {**(shared if is_object(shared) else {}), **own}}
-
-
-def _program_strategy(run: Mapping[str, Any]) -> str:
-    section = run.get("programs")
-    name: str | None = section.get("name") if is_object(section) else getattr(section, "name", None)
-    return name or ProgramsConfig().name
-
-
-def _renamed(keys: Any) -> Any:
-    return {("name" if key == "strategy" else key): value for key, value in keys.items()} if is_object(keys) else keys

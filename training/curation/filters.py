@@ -13,7 +13,7 @@ unfiltered keeps whatever was finished. The rest is counted, never silently drop
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from critics.audit.faithful import JudgedAttempt, gather, is_disputed, outcome, problem_key
 from critics.errors import InputError
@@ -22,13 +22,9 @@ from critics.replay.grades import Grade, count_by_grade
 from rollout.records.sampling import derived_seed
 from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace
+from training.configuration.learning import Keep
 from training.curation.environment import proves_label
 from training.curation.outcomes import is_decided
-
-Keep = Literal["naive", "guided", "label", "tests", "strict", "trusted", "faithful", "majority", "proved", "unfiltered"]
-KEEPS: tuple[Keep, ...] = get_args(Keep)
-CERTIFIED: tuple[Keep, ...] = ("strict", "faithful", "trusted")
-"""The filters that ask for a certificate."""
 
 
 @dataclass(frozen=True, slots=True)

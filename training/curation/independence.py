@@ -11,7 +11,7 @@ from typing import Any
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.records.traces import Trace
-from training.curation.filters import CERTIFIED, Keep
+from training.configuration.learning import CERTIFIED, Keep
 
 NUM_OTHERS = 2
 FITS_ANOTHER = "fits_another_problem"

@@ -18,8 +18,9 @@ from critics.problem import RecordError, read_attempt
 from critics.recheck.rejudging import objection
 from critics.verdict import read_verdict
 from rollout.records.traces import Trace, read_trace, with_judgement
+from training.configuration.learning import KEEPS, Keep
 from training.configuration.section import nearest
-from training.curation.filters import KEEPS, Keep, funnel, is_certified, is_strict, outline, select
+from training.curation.filters import funnel, is_certified, is_strict, outline, select
 from training.curation.independence import independent
 from training.curation.outcomes import outcomes
 from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table

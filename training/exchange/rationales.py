@@ -19,7 +19,8 @@ from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace
 from rollout.strategies.formalisation import RATIONALE, formalised, request
-from training.curation.filters import Keep, funnel, is_certified, kept, outline, select
+from training.configuration.learning import Keep
+from training.curation.filters import funnel, is_certified, kept, outline, select
 from training.curation.independence import FITS_ANOTHER, independent
 from training.curation.outcomes import outcomes
 from training.exchange.columns import Parts, RationaleRow, RowError, read_answers, read_rationale

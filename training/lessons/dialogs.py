@@ -20,7 +20,7 @@ from rollout.records.sampling import derived_seed
 from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace
 from rollout.strategies.dialog import turn_places
-from training.configuration.lessons import Kind, LessonConfig
+from training.configuration.learning import Kind, LessonConfig
 from training.lessons.examples import IGNORED, Batch, ExampleError, without_end
 
 KINDS: tuple[Kind, ...] = ("compile-fix", "test-fix", "direct")

@@ -10,7 +10,7 @@ from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.records.steps import Leg
 from rollout.records.traces import Trace
-from training.configuration.lessons import LessonConfig
+from training.configuration.learning import LessonConfig
 from training.curation.derivation import provenance
 from training.lessons.dialogs import ActorTurn, Lesson, lessons, mixed
 

@@ -12,10 +12,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from critics.errors import InputError
-from critics.judge import DEFAULT_TIMEOUT_S, JudgePool
+from critics.judge import JudgePool
 from critics.problem import Problem
 from critics.text.reference import reference
 from critics.verdict import Verdict, read_verdict
+from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from rollout.problems.splits import Split
 from rollout.prompts.prompt import messages, solution
 from rollout.prompts.style import PromptStyle

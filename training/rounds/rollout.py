@@ -22,8 +22,9 @@ from rollout.problems.splits import content_key
 from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, with_judgement
+from training.configuration.learning import CERTIFIED
 from training.curation.environment import proves_label
-from training.curation.filters import CERTIFIED, is_certified, is_right
+from training.curation.filters import is_certified, is_right
 from training.records.open_store import OpenStore
 from training.records.store import is_stored, write_records
 from training.rounds.line import WHOLE, Line, RunError, Shard

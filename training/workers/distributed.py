@@ -17,7 +17,8 @@ from itertools import islice
 from typing import Any
 
 from critics.errors import RunFailed
-from critics.judge import DEFAULT_TIMEOUT_S, slim
+from critics.judge import slim
+from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from rollout.policies.policy import Policy
 from rollout.records.traces import Trace
 from training.workers.adapter_copy import copy_of

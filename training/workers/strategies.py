@@ -23,7 +23,7 @@ from rollout.strategies.dialog import after_retries, converse
 from rollout.strategies.programs import refine
 from rollout.strategies.single import sample
 from training.autoeval.round_trips import RoundTrips
-from training.configuration.lessons import LessonConfig
+from training.configuration.learning import LessonConfig
 from training.configuration.model import JUDGED_AS
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import ActorCriticConfig, PlugInConfig, ProgramsConfig, RoundTripConfig
