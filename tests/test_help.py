@@ -10,10 +10,12 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from training import cli
-from training.cli import COMMANDS, app
+from training.cli import ALIASES, FURTHER, app
+from training.cli import COMMANDS as MAIN
 from training.commands import completion
 
 ROOT = Path(__file__).parents[1]
+COMMANDS = (*MAIN, *FURTHER)
 
 
 def certistar(*words: object) -> Result:
@@ -53,6 +55,13 @@ def test_an_unknown_command_is_refused_with_the_one_that_was_meant(command: str)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "Did you mean " in result.stderr
     assert f"'{command}'" in result.stderr
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_an_alias_works_and_is_not_listed(alias: str) -> None:
+    assert certistar(alias, "--help").exit_code == 0
+    assert not re.search(rf"^  {alias}\b", certistar("--help").output, re.MULTILINE)
+    assert ALIASES[alias] in COMMANDS
 
 
 def test_the_main_help_lists_every_command_and_the_exit_statuses() -> None:

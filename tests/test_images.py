@@ -5,13 +5,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tools.images import FOLDER, MOST_BYTES, PAGE, drawn, page
-from training.cli import COMMANDS
+from training.cli import COMMANDS, FURTHER
 
 
 def test_each_command_has_its_image_and_the_page_shows_it() -> None:
-    assert {path.stem for path in FOLDER.iterdir()} == set(COMMANDS), "python -m tools.images"
+    assert {path.stem for path in FOLDER.iterdir()} == {*COMMANDS, *FURTHER}, "python -m tools.images"
     assert PAGE.read_text(encoding="utf-8") == page()
-    assert all(f"(images/{name}.svg)" in page() for name in COMMANDS)
+    assert all(f"(images/{name}.svg)" in page() for name in (*COMMANDS, *FURTHER))
 
 
 def problems_of(image: str) -> list[str]:

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
 
-from training.cli import COMMANDS, app
+from training.cli import COMMANDS, FURTHER, app
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "images"
@@ -55,7 +55,7 @@ def main() -> None:
     _prepare()
     os.chdir(_WORK)
     FOLDER.mkdir(exist_ok=True)
-    for name in [*_SESSIONS, *(name for name in COMMANDS if name not in _SESSIONS)]:
+    for name in [*_SESSIONS, *(name for name in (*COMMANDS, *FURTHER) if name not in _SESSIONS)]:
         if not named or name in named:
             words = _SESSIONS.get(name, f"{name} --help")
             (FOLDER / f"{name}.svg").write_text(drawn(words, _said(words)), encoding="utf-8")
@@ -66,7 +66,7 @@ def main() -> None:
 def page() -> str:
     """Return the page that shows every command."""
     parts = ["# Commands", "", "What each command prints, on small inputs; `python -m tools.images` draws it anew.", ""]
-    for name in COMMANDS:
+    for name in (*COMMANDS, *FURTHER):
         parts += [f"## {name}", "", f"![certistar {name}](images/{name}.svg)", ""]
     return "\n".join(parts)
 

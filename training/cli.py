@@ -23,12 +23,15 @@ from typer.core import TyperCommand, TyperGroup
 from training.commands.completion import completer
 
 COMMANDS = (
-    *("demo", "run", "compare", "report", "view", "pack"),
-    *("problems", "rollout", "judge", "failures", "explain", "recheck", "audit", "audit-data"),
-    *("filter", "demonstrate", "guide", "read"),
-    *("train", "evaluate", "answer", "prefer", "reinforce"),
-    *("export", "push", "pull", "lineage", "trace", "revoke", "bench", "schema", "doctor"),
+    *("demo", "run", "compare", "report"),
+    *("problems", "demonstrate", "rollout", "judge", "explain", "recheck", "filter", "read"),
+    *("train", "evaluate", "answer", "guide", "audit"),
+    *("export", "push", "pull", "lineage", "doctor"),
 )
+FURTHER = ("audit-data", "bench", "failures", "pack", "revoke", "schema")
+"""Commands for rarer work, below the others in the help."""
+ALIASES = {"prefer": "export", "trace": "explain", "view": "report", "reinforce": "train"}
+"""Names that are not listed, with the command that does their work."""
 EXIT_STATUS = (
     "\b\nExit status: 0 done, 1 failed or rejected, 2 wrong input, 75 preempted (run it again), 130 interrupted."
 )
@@ -39,20 +42,20 @@ class Commands(TyperGroup):
     """A group whose commands are imported one at a time, so that `--help` answers at once."""
 
     def __init__(self, **settings: Any) -> None:
-        settings["commands"] = dict.fromkeys(COMMANDS)
+        settings["commands"] = dict.fromkeys((*COMMANDS, *FURTHER))
         super().__init__(**settings)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import a command; None where there is none of that name."""
-        return command(cmd_name) if cmd_name in COMMANDS else None
+        return command(cmd_name) if cmd_name in (*COMMANDS, *FURTHER, *ALIASES) else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands by the first line of their docstrings, without importing them."""
-        limit = formatter.width - 6 - max(map(len, COMMANDS))
-        with formatter.section("Commands"):
-            formatter.write_dl([
-                (name, TyperCommand(name, help=_help(name)).get_short_help_str(limit)) for name in COMMANDS
-            ])  # fmt: skip
+        limit = formatter.width - 6 - max(map(len, (*COMMANDS, *FURTHER)))
+        for title, names in (("Commands", COMMANDS), ("Further commands", FURTHER)):
+            with formatter.section(title):
+                shown = ((name, TyperCommand(name, help=_help(name)).get_short_help_str(limit)) for name in names)
+                formatter.write_dl(list(shown))
 
 
 _WRITTEN = ("out", "table", "figure")
@@ -78,11 +81,11 @@ def _complete(name: str, function: Callable[..., None]) -> None:
 
 
 def _module(name: str) -> str:
-    return "traces" if name == "trace" else _function(name)  # `trace` would hide a module of the standard library
+    return ALIASES.get(name, name).replace("-", "_")
 
 
 def _function(name: str) -> str:
-    return name.replace("-", "_")
+    return name if name == "view" else _module(name)
 
 
 def _help(name: str) -> str:

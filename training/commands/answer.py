@@ -235,7 +235,7 @@ def _provenance(
 
 
 def _write(out: Path, result: Answers) -> None:
-    """Write the judged attempts, which `trace` reads, and the answers."""
+    """Write the judged attempts, which `explain` reads, and the answers."""
     write_records(out / "traces.jsonl", (a.record() for made in result.attempts.values() for a in made), checksum=True)
     write_records(out / "answers.jsonl", map(result.line, result.problems))
     for path in out.glob("attempts-*.open.jsonl"):

@@ -74,8 +74,9 @@ def _splits() -> Iterable[str]:
 def _exports() -> Iterable[str]:
     from training.exchange.exports import SHAPES
     from training.exchange.step_labels import STEP_SHAPES
+    from training.rewards.preferences import SHAPES as PREFERENCES
 
-    return [*SHAPES, *STEP_SHAPES]
+    return [*SHAPES, *STEP_SHAPES, *PREFERENCES]
 
 
 def _configurations(ctx: typer.Context, incomplete: str) -> Iterable[str]:
@@ -144,8 +145,7 @@ _OF_COMMANDS: Mapping[tuple[str, str], Callable[[typer.Context, str], Iterable[s
     ("guide", "name"): _among(_guides),
     ("guide", "mode"): _among(lambda: ("fixed", "compatible")),
     ("answer", "formalisation"): _among(lambda: ("checked", "trusted")),
-    ("prefer", "to"): _among(lambda: ("dpo", "kto")),
-    ("prefer", "credit"): _among(lambda: ("attempt", "first_bad_step")),
+    ("export", "credit"): _among(lambda: ("attempt", "first_bad_step")),
     ("export", "to"): _among(_exports),
     ("train", "nproc"): _among(lambda: ("auto",)),
 }

@@ -1,4 +1,4 @@
-"""`explain`: one attempt's text with what stands behind each piece of it."""
+"""`explain`: one attempt's text with what stands behind each piece of it, or an attempt of a run with its proof."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,12 +16,16 @@ from critics.verdict import Verdict, read_verdict
 from critics.verdict.reading import Span
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.commands.attempts import judging, read_attempts_that_are
-from training.commands.options import Json, Timeout
+from training.commands.messages import say
+from training.commands.options import Json, Runs, Timeout
+from training.commands.traces import find_traces
 from training.lineage.kept import CERTIFICATES, REJECTED
 from training.records.store import read_records
 from training.reporting.proofs import trace_lines
 
 EXAMPLE = "certistar explain kept 3"
+NUM_SHOWN = 3
+"""Of the attempts below runs that have an id or a certificate."""
 
 
 class Piece(TypedDict):
@@ -37,19 +41,28 @@ class Piece(TypedDict):
 
 def explain(
     file: Annotated[
-        Path, typer.Argument(help="A folder of `filter`, or attempts or traces as JSON lines.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE|ID",
+            help="A folder of `filter`, or attempts or traces as JSON lines; alone, an id or certificate in --run.",
+            show_default=False,
+        ),
     ],
     attempt: Annotated[
-        str,
-        typer.Argument(metavar="ROW|ID", help="Which of them; of a folder the row's number does.", show_default=False),
-    ],
+        str | None,
+        typer.Argument(metavar="[ROW|ID]", help="Which of them; of a folder the row's number does."),
+    ] = None,
+    runs: Runs = None,
     timeout: Timeout = 10.0,
     as_json: Json = False,
 ) -> None:
     """Show what stands behind each piece of an attempt's text, and the first sentence that does not follow.
 
-    A format whose critic reads no text shows reason, feedback and the proof.
+    A format whose critic reads no text shows reason, feedback and the proof, as an id alone does.
     """
+    if attempt is None:
+        _of_runs(str(file), runs or [Path("checkpoints")], as_json)
+        return
     record = _of_kept(file, attempt) if file.is_dir() else _of_file(file, attempt)
     if "problem" not in record:
         told = f"{record['id']}: not readable ({record['reason']}): {record.get('feedback', '')}"
@@ -65,6 +78,22 @@ def explain(
         print(json.dumps({**kept, "format": trace.format, "pieces": pieces, "certificate": digest}, ensure_ascii=False))
     else:
         print("\n".join(_lines(trace, verdict, pieces)))
+
+
+def _of_runs(name: str, folders: list[Path], as_json: bool) -> None:
+    """Show the attempts below runs that have an id, or a certificate of a digest that begins so, with their proofs."""
+    found = list(find_traces(name, folders))
+    if not found:
+        where = ", ".join(map(str, folders))
+        raise InputError(f"{name!r}: no attempt below {where} has this id or certificate; name its run by --run")
+    if as_json:
+        print(json.dumps([{"file": path.as_posix(), "trace": trace} for path, trace in found]))
+        return
+    for path, trace in found[:NUM_SHOWN]:
+        print(f"{path}")
+        print("\n".join(trace_lines(read_trace(trace))), end="\n\n")
+    if len(found) > NUM_SHOWN:
+        say(f"{len(found) - NUM_SHOWN} more have it: name one run or round by --run, or ask for all by --json")
 
 
 def _of_file(file: Path, name: str) -> Mapping[str, Any]:

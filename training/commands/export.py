@@ -1,20 +1,30 @@
-"""`export`: a dataset in another trainer's shape, or the steps of judged texts with their labels."""
+"""`export`: a dataset in another trainer's shape; the steps of judged texts with their labels; preferences."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from critics.judge import slim
 from critics.verdict import read_verdict
-from training.commands.attempts import judging, read_attempts
+from training.commands.attempts import (
+    judging,
+    read_attempts,
+    read_attempts_that_are,
+    taught,
+    traces_that_are,
+    with_verdicts,
+)
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, OfArm, OfSeed, Out, Timeout
 from training.exchange.exports import export as exported
 from training.exchange.finding import find_dataset
 from training.exchange.step_labels import STEP_SHAPES, JudgedText, step_row
 from training.records.store import write_records
+from training.rewards.credit import Credit
+from training.rewards.preferences import SHAPES as PREFERENCES
+from training.rewards.preferences import preferences
 
 EXAMPLE = "certistar export kept --to messages --out messages.jsonl"
 
@@ -22,14 +32,29 @@ EXAMPLE = "certistar export kept --to messages --out messages.jsonl"
 def export(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DATASET|RUN|TRACES", help="A dataset folder, a round, a run; for steps, attempts."),
+        typer.Argument(
+            metavar="DATASET|RUN|TRACES", help="A dataset folder, a round, a run; for steps and preferences, attempts."
+        ),
     ],
     to: Annotated[
-        str, typer.Option("--to", help="messages, prompt-completion, sharegpt, atif, parquet; steps, stepwise, fover.")
+        str,
+        typer.Option(
+            "--to",
+            help="messages, prompt-completion, sharegpt, atif, parquet; steps, stepwise, fover; dpo, kto.",
+        ),
     ],
     out: Out,
     arm: OfArm = None,
     seed: OfSeed = None,
+    verdicts: Annotated[
+        Path | None, typer.Option("--verdicts", help="For dpo and kto: what `judge` wrote; else judged now.")
+    ] = None,
+    credit: Annotated[
+        str,
+        typer.Option(
+            "--credit", help="For dpo and kto: attempt, or first_bad_step: what stands before it is not punished."
+        ),
+    ] = "attempt",
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,
@@ -37,8 +62,13 @@ def export(
     """Write a dataset in the shape that another trainer reads; rows keep their id and certificate.
 
     `--to steps`, `stepwise` (TRL) and `fover` judge the attempts of a file, or of a round's traces, and write the steps
-    of each with their labels, for process reward models.
+    of each with their labels, for process reward models. `--to dpo` and `kto` (TRL) write preferences: certified
+    attempts against refuted ones at the same problem.
     """
+    if to in PREFERENCES:
+        traces = folder / "traces.jsonl" if folder.is_dir() else folder
+        print_counts(_preferred(traces, to, out, verdicts, cast("Credit", credit), jobs, timeout), as_json)
+        return
     if to in STEP_SHAPES:
         num = write_records(out, _steps(folder / "traces.jsonl" if folder.is_dir() else folder, to, jobs, timeout))
     else:
@@ -55,3 +85,16 @@ def _steps(path: Path, shape: str, jobs: int, timeout_s: float) -> Iterator[dict
         text = JudgedText(each.attempt, read_verdict(found), prompt if isinstance(prompt, str) else None)
         if (row := step_row(text, shape)) is not None:
             yield row
+
+
+def _preferred(
+    path: Path, to: str, out: Path, verdicts: Path | None, credit: Credit, jobs: int, timeout_s: float
+) -> dict[str, int]:
+    """Write preferences of a file's attempts, and return their counts."""
+    preferences([], to, credit)
+    records, rejected = read_attempts_that_are(path)
+    found = list(with_verdicts(records, path, verdicts, judging(jobs, timeout_s, anew=True), rejected))
+    rows = list(preferences(taught(traces_that_are(found, rejected), rejected), to, credit))
+    write_records(out, rows)
+    counts = {"traces": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}
+    return counts | ({"rejected": len(rejected)} if rejected else {})

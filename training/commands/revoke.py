@@ -99,7 +99,7 @@ def _meant(target: str, adapters: Iterable[AdapterFolder], folders: list[Path]) 
     digests = {digest for digest, _ in pairs if digest.startswith(target)}
     digests = digests or {digest for digest, _ in _certificates(folders) if digest.startswith(target)}
     if len(digests) != 1:
-        raise InputError(f"revoke {target!r}: {len(digests)} certificates begin so; `certistar trace` shows their ids")
+        raise InputError(f"revoke {target!r}: {len(digests)} certificates begin so; see `certistar explain`")
     return Revocations(frozenset(digests))
 
 

@@ -1,47 +1,17 @@
-"""`trace`: one attempt with its proof in words, found by its id or by its certificate's."""
+"""Judged traces below folders, found by their id or by their certificate's."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from critics.errors import InputError
-from rollout.records.traces import read_trace
-from training.commands.messages import say
-from training.commands.options import Json, Runs
 from training.curation.derivation import DERIVED
 from training.lineage.entries import round_of
 from training.lineage.kept import CERTIFICATES
 from training.records.store import is_stored, read_records
-from training.reporting.proofs import trace_lines
 
-EXAMPLE = "certistar trace 017472a0 --run checkpoints/smoke"
-NUM_SHOWN = 3
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
-
-
-def trace(
-    name: Annotated[str, typer.Argument(metavar="ID", help="Of an attempt, an example or a certificate.")],
-    runs: Runs = None,
-    as_json: Json = False,
-) -> None:
-    """Show an attempt with its proof in words."""
-    folders = runs or [Path("checkpoints")]
-    found = list(find_traces(name, folders))
-    if not found:
-        where = ", ".join(map(str, folders))
-        raise InputError(f"trace {name!r}: no attempt below {where} has this id or certificate; name its run by --run")
-    if as_json:
-        print(json.dumps([{"file": path.as_posix(), "trace": trace} for path, trace in found]))
-        return
-    for path, trace in found[:NUM_SHOWN]:
-        print(f"{path}")
-        print("\n".join(trace_lines(read_trace(trace))), end="\n\n")
-    if len(found) > NUM_SHOWN:
-        say(f"{len(found) - NUM_SHOWN} more have it: name one run or round by --run, or ask for all by --json")
 
 
 def find_traces(name: str, folders: list[Path]) -> Iterator[tuple[Path, dict[str, Any]]]:

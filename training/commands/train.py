@@ -1,4 +1,4 @@
-"""`train`: a dataset folder in, an adapter out."""
+"""`train`: a dataset folder in, an adapter out; or the critics' certificates as the reward."""
 
 import os
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from training.commands.messages import say_or_print
+from training.commands.messages import print_counts, say_or_print
 from training.commands.options import Config, Json, Out, Overrides, Seed
 from training.configuration.run import load_run
-from training.configuration.section import ConfigError
+from training.configuration.section import ConfigError, read_yaml
 from training.finetuning.example_files import examples_path
 from training.finetuning.trackers import check_installed
 from training.logs import quieten
@@ -19,8 +19,8 @@ EXAMPLE = "certistar train configs/smoke.yaml --data kept --out adapter"
 
 def train(
     config: Config,
-    data: Annotated[Path, typer.Option("--data", help="A folder that `filter` or a round wrote.")],
     out: Out,
+    data: Annotated[Path | None, typer.Option("--data", help="A folder that `filter` or a round wrote.")] = None,
     nproc: Annotated[str, typer.Option("--nproc", help="Processes on this machine: a number, or auto.")] = "auto",
     nnodes: Annotated[int, typer.Option("--nnodes", min=1, help="Machines that train together.")] = 1,
     rendezvous: Annotated[
@@ -30,7 +30,17 @@ def train(
     overrides: Overrides = None,
     as_json: Json = False,
 ) -> None:
-    """Fine-tune the configuration's model; starts torchrun itself where there are several GPUs."""
+    """Fine-tune the configuration's model; starts torchrun itself where there are several GPUs.
+
+    A configuration with `algorithm` (grpo or rloo) needs no data: certificates are its reward (extra `trl`).
+    """
+    if "algorithm" in read_yaml(config):
+        if data is not None:
+            raise ConfigError("--data: `algorithm` in the configuration samples its own attempts; leave one out")
+        _reinforce(config, out, overrides, as_json)
+        return
+    if data is None:
+        raise ConfigError("--data: name a folder that `filter` or a round wrote")
     loaded = load_run(config, overrides)
     examples_path(data)
     if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
@@ -58,6 +68,17 @@ def train(
         return  # of several that were started elsewhere, one speaks
     said = f"trained on {made.examples} examples, {made.supervised_tokens} supervised tokens; adapter in {out}"
     say_or_print(said, {**made.record(), "out": str(out)}, as_json)
+
+
+def _reinforce(config: Path, out: Path, overrides: list[str] | None, as_json: bool) -> None:
+    from training.configuration.rewards import load_reinforcement
+
+    loaded = load_reinforcement(config, overrides)
+    quieten()
+    from training.rewards.reinforcement import reinforce
+
+    made = reinforce(loaded, out)
+    print_counts({"attempts": made["attempts"], "certified": made["certified"], "grades": made["grades"]}, as_json)
 
 
 def _num_processes(nnodes: int) -> int:

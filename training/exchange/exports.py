@@ -20,6 +20,7 @@ from training.configuration.section import nearest
 from training.exchange.examples import EXAMPLES, StoredExample, read_examples
 from training.exchange.step_labels import STEP_SHAPES, Row
 from training.records.store import write_chunks, write_new_records
+from training.rewards.preferences import SHAPES as PREFERENCES
 
 _SHAREGPT = {"system": "system", "user": "human", "assistant": "gpt"}
 _ATIF = {"system": "system", "user": "user", "assistant": "agent"}
@@ -41,7 +42,7 @@ def export(dataset: Path, shape: str, out: Path) -> int:
 def exported(examples: Sequence[StoredExample], shape: str) -> list[Row]:
     """Return the examples in a shape; raises `InputError` for one that is not known."""
     if shape not in SHAPES:
-        raise InputError(f"--to {shape!r} is not known; {nearest(shape, [*SHAPES, *STEP_SHAPES])}")
+        raise InputError(f"--to {shape!r} is not known; {nearest(shape, [*SHAPES, *STEP_SHAPES, *PREFERENCES])}")
     row = SHAPES[shape](any(example.is_dialog for example in examples))
     return [row(example) for example in examples]
 

@@ -1,7 +1,7 @@
 """Progress of a run, read from its folder alone: lines, stages, verdicts so far and the last attempt.
 
-Anyone who can read the folder can look: the terminal that started the run, `certistar view`, or another machine. Files
-that are being written are read as far as they go; nothing here writes.
+Anyone who can read the folder can look: the terminal that started the run, `certistar report --serve`, or another
+machine. Files that are being written are read as far as they go; nothing here writes.
 """
 
 import json

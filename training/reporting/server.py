@@ -1,4 +1,4 @@
-"""`certistar view`: the report of a run, finished or going on, on this machine's loopback and nowhere else.
+"""`certistar report --serve`: the report of a run, finished or going on, on this machine's loopback and nowhere else.
 
 Read-only, and from a fixed set of addresses: no part of a request ever becomes a path, so there is nothing to traverse.
 Requests that name another host are refused (attack: a web page whose name is rebound to 127.0.0.1 reads the run).

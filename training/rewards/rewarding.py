@@ -227,7 +227,7 @@ def _fault(error: BaseException) -> Paid:
 
 
 def _by_critics(pool: JudgePool, rollouts: Sequence[Rollout]) -> list[Paid]:
-    """Pay what `reinforce` pays; nothing where there is no problem that a critic could read."""
+    """Pay what reinforcement pays; nothing where there is no problem that a critic could read."""
     known = [(each, each.problem) for each in rollouts if each.problem is not None]
     texts = [said_in(each.completion).judged("judged") for each, _ in known]
     attempts = [Attempt(e.id, p, e.format, text).record() for (e, p), text in zip(known, texts, strict=True)]
