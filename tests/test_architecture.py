@@ -127,9 +127,9 @@ def test_only_the_solvers_are_imported_by_name() -> None:
 
 
 def test_the_authors_instruments_are_not_needed() -> None:
-    """`certistar guide logic --mode compatible` asks for one by a text, and says where it is."""
+    """`guide logic --mode compatible` and `bench gpu` ask for some by a text, and say where they are."""
     needed = {module for module, names in IMPORTS.items() if any(name.partition(".")[0] == "tools" for name in names)}
-    assert needed <= {"training.commands.guide_session"}
+    assert needed <= {"training.commands.guide_session", "training.commands.bench", "training.benches.parts"}
 
 
 def test_no_module_imports_itself_through_others() -> None:

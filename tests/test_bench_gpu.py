@@ -16,8 +16,8 @@ from click.testing import Result
 from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
+from tools.gpu.page import NONE, page, page_of
 from training.benches.cells import Cell, Setting, value
-from training.benches.page import NONE, page, page_of
 from training.benches.part import run_part
 from training.benches.parts import PARTS
 from training.benches.qualification import qualify

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 
 from training.benches.cells import Cell, Setting
 from training.benches.decoding import decoding, in_vllm, masks
 from training.benches.fine_tuning import fine_tuning
-from training.benches.marked import marked
-from training.benches.rounds import rounds, smoke
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,21 @@ class Part:
     @property
     def lacks(self) -> str:
         """The package that the whole part needs and that is not installed; empty: none."""
-        return self.needs if self.needs and find_spec(self.needs) is None else ""
+        return self.needs if self.needs and not is_installed(self.needs) else ""
+
+
+def is_installed(module: str) -> bool:
+    """Say whether a module is there; nothing but the packages around it is imported."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _in_a_clone(function: str) -> Callable[[Setting], Iterator[Cell]]:
+    """Return cells that need the repository: its tests, configurations and seed models."""
+    module, _, name = function.partition(":")
+    return lambda setting: getattr(import_module(module), name)(setting)
 
 
 PARTS: Mapping[str, Part] = {
@@ -40,9 +53,19 @@ PARTS: Mapping[str, Part] = {
         5,
         "LoRA, DoRA, nf4 and full: a step, tokens a second, utilisation, peak memory beside the memory model's",
     ),
-    "round": Part(rounds, 4, "a certified STaR round of a 1 B model: rollout, certification, fine-tuning, evaluation"),
-    "tests": Part(marked, 2, "every test marked `gpu`", needs="pytest"),
-    "smoke": Part(smoke, 2, "`configs/smoke.yaml` in float32 here and on the CPU: texts and adapters compared"),
+    "round": Part(
+        _in_a_clone("tools.gpu.rounds:rounds"),
+        4,
+        "a certified STaR round of a 1 B model: rollout, certification, fine-tuning, evaluation",
+        needs="tools.gpu",
+    ),
+    "tests": Part(_in_a_clone("tools.gpu.marked:marked"), 2, "every test marked `gpu`", needs="tools.gpu"),
+    "smoke": Part(
+        _in_a_clone("tools.gpu.rounds:smoke"),
+        2,
+        "`configs/smoke.yaml` in float32 here and on the CPU: texts and adapters compared",
+        needs="tools.gpu",
+    ),
     "masks": Part(masks, 1.5, "the masks' share of a guided step, in a new process and later"),
     "vllm": Part(in_vllm, 6, "vLLM in this process, where it is installed", needs="vllm"),
 }

@@ -1,5 +1,6 @@
 """`bench`: the qualification of a machine with a GPU."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,15 +19,16 @@ def bench(
     toy: Annotated[bool, typer.Option("--toy", help="Sizes that a CPU does in seconds.")] = False,
     parts: Annotated[str, typer.Option("--parts", metavar="A,B", help="Only these parts, in this order.")] = "",
     limit: Annotated[float, typer.Option("--limit", min=0.1, metavar="MINUTES", help="Time for all parts.")] = 20.0,
-    page: Annotated[bool, typer.Option("--page", help="Print a page of the results in --out.")] = False,
+    page: Annotated[bool, typer.Option("--page", help="Print a page of the results in --out, in a clone.")] = False,
 ) -> None:
     """Qualify a machine with one GPU: speeds, peak memory, a round and its differences from the CPU's."""
     if name != GPU:
         raise InputError(f"bench {name!r}: is measured in a clone of the repository, by python -m tools.bench {name}")
     if page:
-        from training.benches.page import page_of
-
-        print(page_of(out), end="")
+        try:
+            print(import_module("tools.gpu.page").page_of(out), end="")
+        except ModuleNotFoundError as error:
+            raise InputError("--page: the page is made in a clone of the repository; --out has the results") from error
         return
     if on == "cpu" and not toy:
         raise InputError("bench gpu: --on cpu is a rehearsal; write --on cpu --toy")
