@@ -131,8 +131,7 @@ def expected(job: FineTuning, **keys: object) -> tuple[list, list]:
 
     from rollout.policies.policy import load_model, load_tokenizer
     from training.finetuning.example_files import read_examples
-    from training.finetuning.row_order import RowOrder
-    from training.finetuning.trainer import _collator, rows_of
+    from training.finetuning.trainer import RowOrder, _collator, rows_of
 
     config = still(job, "expected", **keys).training
     tokenizer = load_tokenizer(job.model.name)

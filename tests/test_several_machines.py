@@ -17,8 +17,7 @@ from rollout.policies.policy import adapter_weights_digest
 from training.configuration.run import ModelConfig, TrainingConfig
 from training.finetuning import stage, torchrun
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
-from training.finetuning.lost_peer import is_lost_peer
-from training.finetuning.torchrun import failure_path, launch, write_failure
+from training.finetuning.torchrun import failure_path, is_lost_peer, launch, write_failure
 from training.workers import adapter_copy
 from training.workers.adapter_copy import copy_of, reachable
 

@@ -225,7 +225,7 @@ def test_remedies_for_memory_say_which_of_them_a_run_goes_on_with():
 
 
 def test_one_order_of_rows_for_one_process_and_for_many():
-    from training.finetuning.row_order import RowOrder
+    from training.finetuning.trainer import RowOrder
 
     one = RowOrder([1] * 7, seed=5, at_once=4, rows_a_step=8, grouped=False)
     first = list(one)
@@ -237,7 +237,7 @@ def test_one_order_of_rows_for_one_process_and_for_many():
 
 
 def test_grouped_rows_come_in_one_order_however_many_are_computed_at_once():
-    from training.finetuning.row_order import RowOrder
+    from training.finetuning.trainer import RowOrder
 
     lengths = [(13 * i) % 101 for i in range(500)]
     orders = [list(RowOrder(lengths, seed=5, at_once=n, rows_a_step=4, grouped=True)) for n in (1, 2, 4)]
@@ -266,7 +266,7 @@ def test_a_fine_tuning_beats_for_its_line_in_whichever_process(job, tmp_path):
 
 
 def test_grouped_rows_of_a_batch_are_of_like_length():
-    from training.finetuning.row_order import RowOrder
+    from training.finetuning.trainer import RowOrder
 
     lengths = [(7 * i) % 100 for i in range(100)]
     order = list(RowOrder(lengths, seed=0, at_once=10, rows_a_step=10, grouped=True))

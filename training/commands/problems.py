@@ -1,8 +1,9 @@
 """`problems`: generated, or converted from a published file."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
@@ -16,7 +17,6 @@ from rollout.published.loaders import load_published
 from rollout.published.logic_forms import class_coverage
 from training.autoeval.dataset_statistics import said, statistics_of
 from training.autoeval.figures import counts_figure
-from training.commands.classes import classified
 from training.commands.messages import say, say_or_print
 from training.commands.options import Json, Out, Seed
 from training.hardware import num_cores
@@ -166,3 +166,39 @@ def _words(value: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
         if word not in known:
             raise InputError(f"{option} {word!r}: must be one of {', '.join(known)}")
     return words
+
+
+def classified(name: str, problems: Sequence[Problem], config_path: Path, *, seed: int) -> list[Problem]:
+    """Return FOLIO's problems with `meta.logic_classes` as a configuration's model has them, and say its counts.
+
+    Each wording is asked about once, greedily. A statement that the model does not name a class for has none.
+    """
+    from rollout.actor_critic.prompt import statements
+    from rollout.policies.policy import ChatPolicy, Interrupted
+    from rollout.published.stratification import LOGIC_CLASSES, classify, coverage
+    from training.configuration.run import load_run
+    from training.workers.policy import quiet_policy
+
+    if name != "folio":
+        raise InputError(f"problems {name}: --classes-by is for FOLIO, whose statements have logic classes")
+    config = load_run(config_path)
+    policy = cast(ChatPolicy, quiet_policy(config, config.arms[0], None))
+    own = [statements(problem) for problem in problems]
+    wordings = list(dict.fromkeys(statement for listed in own for statement in listed))
+    sampling = config.sampling.sampling("free", temperature=0.0, samples=1)
+    try:
+        named = dict(zip(wordings, classify(policy, wordings, sampling, seed=seed), strict=True))
+    except Interrupted as error:
+        raise error.reason from error
+    counts = coverage(named[each] for listed in own for each in listed)
+    say(f"statements of each class: {', '.join(f'{what} {num}' for what, num in counts.items())}")
+    return [
+        replace(
+            problem,
+            meta={
+                **problem.meta,
+                "logic_classes": [own for own in LOGIC_CLASSES if own in {named[each] for each in listed}],
+            },
+        )
+        for problem, listed in zip(problems, own, strict=True)
+    ]

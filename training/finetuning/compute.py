@@ -5,6 +5,7 @@ as much again for that of the weights where they are trained (Kaplan et al. 2020
 layers x width x context forward (PaLM, appendix B). Recomputing under gradient checkpointing is work, but no model's.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,3 +150,27 @@ def activation_bytes(shape: Shape, config: TrainingConfig, tokens: float, bytes_
 def cache_bytes(shape: Shape, bytes_a_value: int) -> float:
     """Return the bytes of one token in the cache of keys and values."""
     return 2 * shape.layers * shape.kv_width * bytes_a_value
+
+
+SURE = 0.7
+"""Share of a device's memory up to which the model of it is trusted."""
+MOST_TOKENS = 16_384
+"""Tokens at once beyond which no device is faster, padding included."""
+
+
+def fits(
+    shape: Shape, config: TrainingConfig, *, tokens: float, bytes_a_weight: int, num_processes: int, memory: float
+) -> Callable[[int], bool]:
+    """Say whether a process can compute a number of rows at once; `tokens` are those of the longest row.
+
+    `memory` is a device's, whatever else is on it now: who resumes must come to the same number.
+    """
+
+    def fit(rows: int) -> bool:
+        asked = config.model_copy(update={"batch_size": rows})
+        needed = training_memory(
+            shape, asked, tokens=tokens, bytes_a_weight=bytes_a_weight, num_processes=num_processes
+        )
+        return rows * tokens <= MOST_TOKENS and needed.total <= SURE * memory
+
+    return fit

@@ -6,6 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from critics.errors import RunFailed
 from rollout.policies.policy import adapter_weights_digest
 from training.configuration.fine_tuning import TrainingConfig
@@ -87,34 +89,14 @@ class FineTuning:
         return self.nproc * self.nnodes
 
 
+_JOB = TypeAdapter(FineTuning)
+
+
 def write_job(job: FineTuning, path: Path) -> None:
     """Write what a process needs to know."""
-    record = {"model": job.model.model_dump(), "training": job.training.model_dump(), "data": str(job.data)}
-    record |= {"out": str(job.out), "seed": job.seed, "start": str(job.start) if job.start else None}
-    record |= {"tracked_as": job.tracked_as}
-    record |= {"log": str(job.log) if job.log else None, "nnodes": job.nnodes, "progress": job.progress}
-    record |= {"heartbeat": str(job.heartbeat) if job.heartbeat else None}
-    record |= {"rendezvous": job.rendezvous, "answer_s": job.answer_s}
-    write_json(path, record | {"base_digest": job.base_digest, "nproc": job.nproc})
+    write_json(path, _JOB.dump_python(job, mode="json"))
 
 
 def read_job(path: Path) -> FineTuning:
     """Read what `write_job` wrote."""
-    record = json.loads(path.read_text())
-    return FineTuning(
-        ModelConfig(**record["model"]),
-        TrainingConfig(**record["training"]),
-        Path(record["data"]),
-        Path(record["out"]),
-        record["seed"],
-        Path(record["start"]) if record["start"] else None,
-        record["base_digest"],
-        record["nproc"],
-        record["progress"],
-        Path(record["log"]) if record["log"] else None,
-        record["tracked_as"],
-        Path(record["heartbeat"]) if record["heartbeat"] else None,
-        record["nnodes"],
-        record["rendezvous"],
-        record["answer_s"],
-    )
+    return _JOB.validate_json(path.read_bytes())

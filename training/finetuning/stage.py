@@ -19,14 +19,19 @@ from rollout.policies.out_of_memory import is_out_of_memory
 from rollout.policies.policy import adapter_weights_digest, load_tokenizer
 from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
 from training.finetuning.architecture import require_suited
-from training.finetuning.compute import Shape
+from training.finetuning.compute import Shape, fits
 from training.finetuning.example_files import Examples, read_examples
-from training.finetuning.fitting import fits
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
-from training.finetuning.lost_peer import is_lost_peer, lost_peer
 from training.finetuning.out_of_memory import explanation
 from training.finetuning.sharding import check_launcher
-from training.finetuning.torchrun import die_with_starter, launch, launched_already, write_failure
+from training.finetuning.torchrun import (
+    die_with_starter,
+    is_lost_peer,
+    launch,
+    launched_already,
+    lost_peer,
+    write_failure,
+)
 from training.finetuning.trackers import quiet
 from training.hardware import memory_of_a_core
 from training.lineage.adapter_files import MANIFEST, AdapterManifest, not_finite, read_manifest

@@ -24,6 +24,8 @@ SETTLE_S = 30.0
 """Beyond the patience of a job: how long torchrun may take when its processes are done."""
 AGAIN = "start the same command on all machines again: it goes on from its last checkpoint (training.checkpoint_steps)"
 _KINDS: dict[str, type[InputError | RunFailed]] = {"input": InputError, "preempted": Preempted}
+_LOST = ("closed by peer", "reset by peer", "connection refused", "broken pipe", "timed out", "timeout", "nccl", "gloo")
+"""Words in the errors of a process to which another does not answer."""
 STARTED_BY = "CERTISTAR_STARTED_BY"
 """The variable in which a process tells those that it starts who it is."""
 
@@ -158,6 +160,20 @@ def _did_not_meet(job: FineTuning, error: Exception) -> str:
         f"{job.nnodes} machines were to meet at {job.rendezvous} within {job.answer_s:.0f} s and did not "
         f"({type(error).__name__}); start the same command on each, with the same --nnodes, and let the port be reached"
     )
+
+
+def is_lost_peer(error: BaseException) -> bool:
+    """Say whether an error of one of several processes means that another does not answer."""
+    import torch.distributed as distributed
+
+    network = (distributed.DistNetworkError, distributed.DistStoreError, distributed.DistBackendError)
+    return isinstance(error, network) or any(sign in str(error).lower() for sign in _LOST)
+
+
+def lost_peer(error: BaseException) -> str:
+    """Return one line for people."""
+    what = str(error).strip().partition("\n")[0]
+    return f"another training process ended or answers no more ({what}); see what its machine says, and {AGAIN}"
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils.data import Sampler
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from training.configuration.fine_tuning import TrainingConfig
@@ -18,7 +19,6 @@ from training.finetuning.example_files import Examples
 from training.finetuning.job import FineTuning, TrainingFailed
 from training.finetuning.monitor import Monitor, StepBeats
 from training.finetuning.packing import Pack, PackCollator, packed
-from training.finetuning.row_order import RowOrder
 from training.finetuning.sharding import assert_sharded, shard_without_accelerator, sharding_arguments
 from training.finetuning.trackers import settle
 from training.lessons.dialogs import MaskCollator, MaskedExample
@@ -28,6 +28,54 @@ from training.watchdog import Heartbeat
 
 LOSSES = ("_tr_loss", "_total_loss_scalar")
 Row = Example | MaskedExample | Pack
+_GROUP = 50
+"""Steps whose rows are sorted by length together: enough to pad little, few enough to stay random."""
+
+
+class RowOrder(Sampler[int]):
+    """Order in which rows are learnt: a permutation for each epoch, the same on one process and on many.
+
+    Yields row numbers; from `len(lengths)` on they are blank rows, which the data set must hold. Without
+    them accelerate would start the epoch again to fill the last batch, and learn its first rows twice.
+    """
+
+    def __init__(self, lengths: Sequence[int], *, seed: int, at_once: int, rows_a_step: int, grouped: bool):
+        self.lengths = lengths
+        self.seed = seed
+        self.epoch = 0
+        self.at_once = at_once
+        """Rows that all processes together compute at once."""
+        self.rows_a_step = rows_a_step
+        self.grouped = grouped
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch is next."""
+        self.epoch = epoch
+
+    @property
+    def num_blank(self) -> int:
+        """Number of blank rows that fill the last batch of all processes."""
+        return -len(self.lengths) % self.at_once
+
+    def __len__(self) -> int:
+        return len(self.lengths) + self.num_blank
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the epoch's order, which is that of accelerate's own sampler where rows are not grouped."""
+        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        order: list[int] = torch.randperm(len(self.lengths), generator=generator).tolist()
+        if self.grouped:
+            order = self._grouped(order)
+        yield from order
+        yield from range(len(self.lengths), len(self))
+        self.epoch += 1
+
+    def _grouped(self, order: list[int]) -> list[int]:
+        size = _GROUP * self.rows_a_step  # of which there are as many on any number of processes
+        found: list[int] = []
+        for start in range(0, len(order), size):
+            found += sorted(order[start : start + size], key=lambda row: -self.lengths[row])
+        return found
 
 
 class CheckedTrainer(Trainer):

@@ -17,9 +17,8 @@ from rollout.policies.models import empty_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
-from training.finetuning.compute import Memory, Shape, cache_bytes, shape_of_model
+from training.finetuning.compute import Memory, Shape, cache_bytes, fits, shape_of_model
 from training.finetuning.compute import training_memory as memory_of_training
-from training.finetuning.fitting import fits
 from training.finetuning.out_of_memory import most_sparing, remedies
 from training.hardware import GIB, HOST, Device, device_here, device_named, memory_of_a_core, num_training_processes
 from training.planning.division import Division, divided
