@@ -22,7 +22,7 @@ from training.exchange.exports import export as exported
 from training.exchange.finding import find_dataset
 from training.exchange.step_labels import STEP_SHAPES, JudgedText, step_row
 from training.records.store import write_records
-from training.rewards.credit import Credit
+from training.rewards.certified import Credit
 from training.rewards.preferences import SHAPES as PREFERENCES
 from training.rewards.preferences import preferences
 
