@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 BIN := .venv/bin
 STAMP := .venv/.setup-done
 
-.PHONY: setup demo test check bench audit docs light clean
+.PHONY: setup demo real test check bench audit docs light clean
 
 setup: $(STAMP)
 
@@ -20,6 +20,10 @@ $(STAMP): pyproject.toml
 
 demo: setup
 	$(BIN)/certistar demo
+
+# A real pretrained model, SmolLM2-135M-Instruct, in checkpoints/smollm2: 93 MB fetched, 540 MB made.
+real: setup
+	$(BIN)/python -m tools.real_model
 
 # One worker more than there are cores, since tests of kills and time limits mostly wait.
 test: export OMP_NUM_THREADS = 1

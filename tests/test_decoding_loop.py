@@ -160,6 +160,26 @@ def test_the_number_of_seats_changes_no_sample(model, seats, jump):
     assert [r.output for r in few] == [r.output for r in many]
 
 
+@pytest.mark.parametrize("seats", [1, 4, 9])
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_what_prompts_share_is_read_once_and_changes_no_sample(model, seats, temperature, monkeypatch):
+    rng = random.Random(5)
+    beginning = [rng.randrange(2, SIZE) for _ in range(100)]
+    prompts = [beginning + [rng.randrange(2, SIZE) for _ in range(number)] for number in (0, 5, 9)]
+    made, alone = ([Request(p, n, None) for n, p in enumerate(sorted(prompts * 3))] for _ in range(2))
+    loop = DecodingLoop(model, ENGINE, limits(temperature, num=20))
+    read, scores = [], loop._backbone.scores
+    monkeypatch.setattr(
+        loop._backbone, "scores", lambda ids, *args: read.append((args[0] >= 0).sum()) or scores(ids, *args)
+    )
+    loop.run(made, seats)
+    for request in alone:
+        DecodingLoop(model, ENGINE, limits(temperature, num=20)).run([request], 1)
+    assert [request.output for request in made] == [request.output for request in alone]
+    if seats > 1:
+        assert sum(read) <= 100 + 5 + 9 + 9 * 21
+
+
 @pytest.mark.parametrize("jump", [False, True])
 def test_memory_that_runs_out_halves_the_seats_and_changes_no_sample(model, jump, monkeypatch, caplog):
     switches, seats = Switches(jump_forward=jump, log_probabilities=True), Seats()

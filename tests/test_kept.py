@@ -4,13 +4,17 @@ import os
 
 import pytest
 import torch
+from typer.testing import CliRunner
 
 import rollout.policies.policy
 from rollout.policies import kept
+from rollout.policies.models import PolicyError, merged_name
 from rollout.policies.policy import HuggingFacePolicy, load_model, model_digest
 from rollout.prompts.style import PromptStyle
 from rollout.records import digests
 from rollout.records.sampling import Sampling
+from training.cli import app
+from training.configuration.run import load_run
 
 GREEDY = Sampling("free", 0.0, max_new_tokens=12)
 ASKED = (["Tom is a cat.", "Every cat"], None, [0, 1], GREEDY)
@@ -66,6 +70,24 @@ def test_one_model_is_read_for_all_adapters_and_none_sees_another(tiny_model, ad
     same = [name for name in base if base[name].data_ptr() == adapted[name].data_ptr()]
     assert same, "what an adapter leaves alone is there once"
     assert len(same) < len(base)
+
+
+def test_a_model_with_its_adapter_is_what_merge_writes_and_writes_what_both_write(tiny_model, adapters, tmp_path):
+    config = tmp_path / "run.yaml"
+    config.write_text(f"name: c\nmodel: {{name: {tiny_model}, adapter: {adapters[0]}}}\n")
+    pinned, merged = load_run(config).model.pinned, tmp_path / "merged"
+    done = CliRunner().invoke(app, ["merge", str(config), "--out", str(merged)])
+    assert done.exit_code == 0, done.output
+    assert asked(pinned) == asked(merged) == asked(tiny_model, adapters[0]) != asked(tiny_model)
+    others = (str(tiny_model), merged_name(str(tiny_model), str(adapters[1])))
+    assert len({model_digest(name) for name in (pinned, *others)}) == 3
+    for name, said in (
+        (str(adapters[0]), "it holds an adapter: name its base there"),
+        (merged_name(str(tiny_model), str(tiny_model)), "holds no adapter_config.json"),
+        (str(tmp_path / "model.gguf"), "there is no such file"),
+    ):
+        with pytest.raises(PolicyError, match=said):
+            model_digest(name)
 
 
 @pytest.mark.usefixtures("keeping")

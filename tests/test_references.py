@@ -153,11 +153,31 @@ def test_the_command_writes_what_filter_makes_a_dataset_of(format_: str, tmp_pat
     assert len(list(read_records(data / "examples.jsonl"))) == num
 
 
+@pytest.mark.parametrize("dataset", ["prontoqa", "proofwriter", "prontoqa-ood", "syllogism", "deontiqa"])
+def test_proofs_in_english_are_certified_and_say_each_premise_before_its_step(dataset: str):
+    made = family(dataset)
+    problems = list(made.generate(made.configured(made.shown, "train"), 8, seed=3))
+    for name in ("english", "english-conclusions"):
+        written = completions(problems, name)
+        assert [trace.problem for trace in written] == problems
+        assert {judge_record(trace.record())["verdict"] for trace in written} == {"certified"}
+    (quoted,) = completions(problems[:1], "english")
+    said = quoted.completion.removeprefix("Reasoning: ").partition("\n")[0].split(". ")
+    assert said[0].rstrip(".") in problems[0].context
+
+
+def test_no_proof_is_written_of_an_answer_that_is_not_gold():
+    made = family("prontoqa")
+    (problem,) = made.generate(made.configured(made.shown, "train"), 1, seed=3)
+    wrong = {"true": "false", "false": "true"}[str(problem.answer)]
+    assert completions([replace(problem, answer=wrong)], "english") == []
+
+
 def test_wrong_options_are_refused_with_a_remedy(tmp_path: Path):
     problems, out = write(tmp_path / "problems.jsonl", [BARE]), tmp_path / "out.jsonl"
     path = config(tmp_path, "m", "few-shot")
     for words, said in (
-        (("--format", "asq"), "must be one of guided, cot, fol"),
+        (("--format", "asq"), "must be one of guided, english, cot, fol"),
         (("--format", "fol"), "no problem has a readable annotation"),
         (("--format", "cot", "--arm", "answer"), "--config FILE"),
         (("--format", "cot", "--config", path, "--arm", "fol"), "these do: answer, cot"),

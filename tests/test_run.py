@@ -23,9 +23,9 @@ from training.records.shards import pack
 from training.records.store import read_records, write_json, write_records
 from training.reporting.comparison import write_report
 from training.rounds.line import Line, RunError
-from training.rounds.loop import measure, run_line
+from training.rounds.loop import measure, roll_out_and_certify, run_line
 from training.rounds.rollout import refuse_leaks
-from training.rounds.run import claim, lines_of, locked
+from training.rounds.run import claim, lines_of, locked, num_attempts
 from training.rounds.run import run as start
 from training.watchdog import StageStalled
 from training.workers.local import LocalWorkers
@@ -234,6 +234,35 @@ REFUSED = [
 def test_arms_that_cannot_be_are_refused(tiny_model, arms, told):
     with pytest.raises(ValueError, match=told):
         config_for(tiny_model, arms=arms)
+
+
+def test_arms_that_ask_the_same_share_the_attempts_of_their_first_round(finished, tmp_path, monkeypatch):
+    """The arm `other` asks under a guide, and so for itself."""
+    base = {"decoding": "free", "keep": "unfiltered"}
+    arms = [
+        {"name": "one", **base},
+        {"name": "blind", **base, "gold": False},
+        {"name": "other", "keep": "naive", "decoding": "guided"},
+    ]
+    config = config_for(Path(finished[0].model.name), arms=arms, star={"rounds": 1, "problems_per_round": 6})
+    asked = []
+    sample = Here.sample
+    monkeypatch.setattr(
+        Here,
+        "sample",
+        lambda self, policy, batches: asked.append((policy.arm.name, len(batches))) or sample(self, policy, batches),
+    )
+    for line in lines(config, tmp_path):
+        roll_out_and_certify(line, 0, None)
+    assert asked == [("one", 3), ("blind", 0), ("other", 3)]
+    one, blind = (
+        list(read_records(tmp_path / name / "seed-0/round-000/traces.jsonl", checksum=True))
+        for name in ("one", "blind")
+    )
+    assert [t["completion_ids"] for t in one] == [t["completion_ids"] for t in blind]
+    assert {t["problem"]["answer"] for t in blind} == {None}
+    longer = config.model_copy(update={"star": config.star.model_copy(update={"problems_per_round": 7})})
+    assert num_attempts(longer) - num_attempts(config) == 2
 
 
 def test_an_arm_without_gold_never_sees_an_answer_and_hops_grow_round_by_round(finished, tmp_path):

@@ -28,7 +28,7 @@ COMMANDS = (
     *("train", "evaluate", "answer", "guide", "audit"),
     *("export", "push", "pull", "lineage", "doctor"),
 )
-FURTHER = ("audit-data", "bench", "failures", "pack", "revoke", "schema")
+FURTHER = ("audit-data", "bench", "failures", "merge", "pack", "revoke", "schema")
 """Commands for rarer work, below the others in the help."""
 ALIASES = {"prefer": "export", "trace": "explain", "view": "report", "reinforce": "train"}
 """Names that are not listed, with the command that does their work."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from critics.errors import InputError
@@ -86,12 +86,15 @@ def device_named(text: str) -> tuple[Device, int]:
     return Device(f"{name} (data sheet)", USABLE * gigabytes * 1e9, flops, bandwidth, measured=False), int(count or 1)
 
 
-def device_here() -> Device:
-    """Return the device of this process: GPU 0 by its data sheet where that is known, else as measured."""
+def device_here(dtype: str = "float32") -> Device:
+    """Return the device of this process: GPU 0 by its data sheet where that is known, else as measured.
+
+    A CPU is measured in `dtype`.
+    """
     import torch
 
     if not torch.cuda.is_available():
-        return _measured_cpu()
+        return _measured_cpu(dtype)
     cuda: Any = torch.cuda
     properties = cuda.get_device_properties(0)
     known = next((numbers for name, numbers in PUBLISHED.items() if name in properties.name), None)
@@ -125,14 +128,14 @@ def num_training_processes() -> int:
     return max(1, torch.cuda.device_count())
 
 
-def _measured_cpu() -> Device:
-    """One thread in float32, since that is what a fine-tuning has here."""
+def _measured_cpu(dtype: str) -> Device:
+    """One thread, since that is what a fine-tuning has here."""
     import torch
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        flops, bandwidth = _speed("cpu", torch.float32, 512)
+        flops, bandwidth = _speed("cpu", getattr(torch, dtype), 512)
     finally:
         torch.set_num_threads(threads)
     return Device(HOST, available_memory(), flops, bandwidth, measured=True)
@@ -151,17 +154,23 @@ def _speed(device: str, dtype: object, size: int) -> tuple[float, float]:
 
 
 def _seconds(work: Callable[[], object], device: str) -> float:
-    """Return the shortest of a few runs, which others on the machine disturb least."""
+    """Return the shortest of a few runs; a CPU's own time, which others on the machine do not lengthen."""
     import torch
 
     times: list[float] = []
+    clock = clock_of(device)
     for _ in range(6):
-        began = perf_counter()
+        began = clock()
         work()
         if device == "cuda":
             torch.cuda.synchronize()
-        times.append(perf_counter() - began)
+        times.append(clock() - began)
     return min(times)
+
+
+def clock_of(device: str) -> Callable[[], float]:
+    """Return the clock by which a device's work is measured: the process's own time on a CPU."""
+    return perf_counter if device == "cuda" else process_time
 
 
 def peak_memory() -> int:

@@ -66,6 +66,12 @@ class RaggedLayer(CacheLayerMixin):
         if self.keys is not None and self.values is not None:
             self.keys, self.values = self.keys[rows], self.values[rows]
 
+    def lend(self, source: int, target: int, length: int) -> None:
+        """Copy the first entries of one row to another."""
+        for store in (self.keys, self.values):
+            assert store is not None
+            store[target, :, :length] = store[source, :, :length]
+
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """Return what the pass sees; masks are made by `attention_mask` and only their size is asked for."""
         return self.get_seq_length(), 0
@@ -120,6 +126,11 @@ class RaggedCache(Cache):
             layer.chunk = chunk
         slots = torch.arange(length, device=self._device)
         return slots <= placed.clamp(min=0)[:, None, :, None]
+
+    def lend(self, source: int, target: int, length: int) -> None:
+        """Copy what one row holds of its first tokens to another, whose sequence begins with the same ones."""
+        for layer in self._ragged:
+            layer.lend(source, target, length)
 
     def keep(self, rows: Sequence[int]) -> None:
         """Forget all rows but these, which take over their numbers in order."""

@@ -3,6 +3,7 @@
 Unguided sampling is the same loop without masks. A row's random numbers come from its seed alone, so the batch it
 travels in changes no sample (but for ties within floating-point error of the model's own batching). Rows may
 advance by several tokens at once where a guide forces them; a row that has ended makes room for the next sequence.
+Of equal prompts one is read, and the beginning that all prompts share once: the other rows copy it.
 Models that a ragged cache cannot serve go through `rollout.decoding.reference`.
 """
 
@@ -30,6 +31,8 @@ from rollout.records.sampling import ALL_OFF, Switches
 log = logging.getLogger(__name__)
 _SHRINK_BELOW = 0.75
 """Rows are dropped from the cache when fewer than this share are still running and nobody waits for a place."""
+_WORTH = 32
+"""Fewer shared tokens at the beginning of all prompts are not worth a pass of their own."""
 _IDLE = Mask(np.zeros(1, dtype=np.int64))
 """For rows that have ended: nothing needs to be computed for them."""
 
@@ -72,6 +75,14 @@ def _say_once(name: str) -> None:
     )
 
 
+def _shared(prompts: Sequence[list[int]]) -> int:
+    """Return how many tokens all prompts begin with; 0 where they are too few to be read apart."""
+    first, last = min(prompts), max(prompts)
+    most = min(len(first), len(last))
+    num = next((place for place in range(most) if first[place] != last[place]), most)
+    return num if num >= _WORTH else 0
+
+
 @dataclass(slots=True)
 class _Seat:
     """A row of the cache and the sequence that has it."""
@@ -82,6 +93,10 @@ class _Seat:
     """Tokens that the model has not read yet: the prompt, or the last token chosen and what was forced after it."""
     length: int = 0
     """How many tokens the cache holds."""
+
+    def has_read(self, num: int) -> bool:
+        """Say whether the cache holds so many tokens, and any at all."""
+        return self.length >= max(num, 1)
 
     @property
     def num_unscored(self) -> int:
@@ -100,11 +115,14 @@ class DecodingLoop:
         """Passes of the model over tokens that it wrote; passes over prompts are not among them."""
         self._backbone = Backbone(model, gathered=switches.gathered_head and not switches.log_probabilities)
         self._seats: list[_Seat] = []
+        self._shared = 0
+        """Tokens at the beginning of all prompts that one row reads for all."""
         self._cache = RaggedCache(self._backbone.num_layers, 0, self._backbone.device)
 
     def run(self, requests: Sequence[Request], num_seats: int, seats: Seats | None = None) -> None:
         """Write all of them, `num_seats` at a time, or half as many each time that memory runs out."""
         waiting, seats = deque(requests), seats or Seats()
+        self._shared = _shared([request.prompt_ids for request in requests]) if requests else 0
         while waiting:
             try:
                 self._write(waiting, num_seats)
@@ -136,7 +154,7 @@ class DecodingLoop:
 
     def _step(self) -> None:
         """Let the model read what waits, new prompts before everything else, and choose what comes next."""
-        fresh = [number for number, seat in enumerate(self._seats) if seat.length == 0]
+        fresh = self._fresh()
         self.num_forwards += not fresh
         numbers = fresh or list(range(len(self._seats)))
         seats = [self._seats[number] for number in numbers]
@@ -151,6 +169,28 @@ class DecodingLoop:
                 seats[row].request.log_probabilities.append(value)
         for row in writing:
             self._take(seats[row], tokens[row])
+
+    def _fresh(self) -> list[int]:
+        """Lend new sequences what others have read of their prompts; return those that now read the rest of theirs.
+
+        Where nobody has read what all prompts begin with, one sequence does; of equal prompts, one does. Those that
+        lack but the last token of theirs read it with the sequences under way.
+        """
+        if all(seat.has_read(len(seat.request.prompt_ids) - 1) for seat in self._seats):
+            return []
+        asked = [(n, seat, tuple(seat.request.prompt_ids)) for n, seat in enumerate(self._seats)]
+        read = {ids: number for number, seat, ids in asked if seat.has_read(len(ids))}
+        fresh: dict[tuple[int, ...], int] = {}
+        for number, seat, ids in asked:
+            if seat.has_read(len(ids) - 1):
+                continue
+            length = len(ids) - 1 if ids in read else min(self._shared, len(ids) - 1)
+            if read and length > seat.length:
+                self._cache.lend(read.get(ids, next(iter(read.values()))), number, length)
+                seat.waiting, seat.length = seat.waiting[length - seat.length :], length
+            if not seat.has_read(len(ids) - 1):
+                fresh.setdefault(ids, number)
+        return list(fresh.values())[: None if read or not self._shared else 1]
 
     def _read(self, seats: Sequence[_Seat], numbers: Sequence[int] | None) -> Any:
         """Return the scores after the last token of each seat; an ended one is read as padding."""

@@ -1,6 +1,7 @@
 """Models by their names: a folder, or the hub's at a revision (`NAME@REVISION`), and what is known without weights."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,34 @@ class PolicyError(InputError):
     """A model folder cannot be used; the message names it and the remedy."""
 
 
+_MERGED = "+adapter:"
+"""What stands in a model's name before the folder of an adapter that is merged into it."""
+
+
+def merged_name(model_name: str, adapter: str | None) -> str:
+    """Return the name of a model with an adapter merged into it; without one, the model's own."""
+    return model_name if adapter is None else f"{model_name}{_MERGED}{adapter}"
+
+
+def unmerged(model_name: str) -> str:
+    """Return the name of the model alone."""
+    return model_name.partition(_MERGED)[0]
+
+
+def adapter_in(model_name: str) -> Path | None:
+    """Return the folder of the adapter that is merged into a model, None where there is none; raises `PolicyError`."""
+    adapter = model_name.partition(_MERGED)[2]
+    if adapter and not (Path(adapter).expanduser() / "adapter_config.json").exists():
+        raise PolicyError(f"model.adapter: {adapter!r} holds no adapter_config.json; name a folder that `train` wrote")
+    return Path(adapter).expanduser() if adapter else None
+
+
 def source(model_name: str) -> tuple[str, dict[str, str]]:
-    """Return what transformers' loaders are called with: the name, and the revision where one is named."""
+    """Return what transformers' loaders are called with: the name, and the revision or the GGUF file that is named."""
+    model_name = unmerged(model_name)
     folder = Path(model_name).expanduser()
+    if folder.suffix == ".gguf":
+        return str(folder.parent), {"gguf_file": folder.name}
     if folder.is_dir():
         return str(folder) if model_name.startswith("~") else model_name, {}
     name, _, revision = model_name.partition("@")
@@ -24,14 +50,39 @@ def source(model_name: str) -> tuple[str, dict[str, str]]:
 
 def require_folder(model_name: str) -> None:
     """Raise `PolicyError` for a folder without a model; a name is a folder's where the hub has no such names."""
+    adapter_in(model_name)
+    model_name = unmerged(model_name)
+    if model_name.endswith(".gguf"):
+        _require_gguf(model_name)
+        return
     looks_local = (
         model_name.startswith((".", "/", "~")) or model_name.count("/") > 1 or model_name.startswith("checkpoints/")
     )
     if looks_local and not (Path(source(model_name)[0]) / "config.json").exists():
         raise PolicyError(
-            f"model folder {model_name!r} does not exist here or holds no config.json; run from the repository's "
-            "root, or make the seed model with `python -m tools.seeds tools/seeds/seed.yaml --out checkpoints/seed`"
+            f"model folder {model_name!r} does not exist here or holds no config.json{_instead(model_name)}"
         )
+
+
+def _instead(model_name: str) -> str:
+    """Return what to do about a folder that holds no model."""
+    folder = Path(model_name).expanduser()
+    if (folder / "adapter_config.json").exists():
+        return "; it holds an adapter: name its base there and the adapter as model.adapter, or run `certistar merge`"
+    if file := next(iter(sorted(folder.glob("*.gguf"))), None):
+        return f"; name its file, {file}"
+    return (
+        "; run from the repository's root, or make the seed model with `python -m tools.seeds "
+        "tools/seeds/seed.yaml --out checkpoints/seed`"
+    )
+
+
+def _require_gguf(model_name: str) -> None:
+    """Raise `PolicyError` where a GGUF file is missing, or the package that reads it."""
+    if not Path(model_name).expanduser().is_file():
+        raise PolicyError(f"model {model_name!r}: there is no such file")
+    if find_spec("gguf") is None:
+        raise PolicyError(f"model {model_name!r}: run `pip install --no-deps gguf`, which transformers reads it with")
 
 
 def unreadable(model_name: str, what: str, error: BaseException) -> PolicyError:

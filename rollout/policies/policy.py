@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -17,6 +19,7 @@ from rollout.decoding.tokens import token_bytes
 from rollout.policies.kept import MODEL, forget, kept, shared
 from rollout.policies.models import (
     PolicyError,
+    adapter_in,
     config_of,
     end_ids,
     first_line,
@@ -25,6 +28,7 @@ from rollout.policies.models import (
     require_folder,
     require_positions,
     source,
+    unmerged,
     unreadable,
 )
 from rollout.prompts.conversation import Messages, as_text, in_parts, message, without_system
@@ -364,11 +368,15 @@ def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
     """Load a causal LM: float32 on a CPU whatever the file holds, else bfloat16 unless told otherwise."""
     import torch
 
+    if not torch.cuda.is_available():
+        # Grouped queries read the keys where they lie; on a GPU a mask would then take a slower kernel.
+        os.environ.setdefault("TRANSFORMERS_SDPA_FORCE_GQA", "1")
     name, at = source(model_name)
     loader = loader_of(model_name, config_of(model_name))
     if dtype == "auto":
         dtype = "bfloat16" if torch.cuda.is_available() else "float32"
-    load = partial(loader.from_pretrained, name, dtype=getattr(torch, dtype), **at)
+    adapter = adapter_in(model_name)
+    load = partial(_plain, loader, name, adapter, dtype=getattr(torch, dtype), **at)
     try:
         try:
             return load(**{"attn_implementation": "sdpa", **options})
@@ -378,6 +386,25 @@ def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
             return load(attn_implementation="eager", **options)  # Gemma 2 and gpt-oss know no other
     except (OSError, ValueError) as error:
         raise unreadable(model_name, "it could not be loaded", error) from error
+
+
+def _plain(loader: Any, name: str, adapter: Path | None, **options: Any) -> Any:
+    """Load a model, merged with its adapter in float32.
+
+    One that was read from a GGUF file is full weights by now, and must not claim to be quantised.
+    """
+    if adapter is not None:
+        if "quantization_config" in options:
+            raise PolicyError("model.adapter: is not merged into four bits; run `certistar merge`, and name the result")
+        whole = _plain(loader, name, None, **{**options, "dtype": "float32"})
+        peft: Any = import_module("peft")
+        merged = peft.PeftModel.from_pretrained(whole, str(adapter))
+        return merged.merge_and_unload().to(options["dtype"])
+    model = loader.from_pretrained(name, **options)
+    if "gguf_file" in options:
+        model.hf_quantizer, model.is_quantized = None, False
+        del model.config.quantization_config
+    return model
 
 
 def _sampled(model_name: str, digest: str, adapter: Path | None, dtype: str, device: Any) -> Any:
@@ -401,7 +428,11 @@ def _sampled(model_name: str, digest: str, adapter: Path | None, dtype: str, dev
 def model_digest(model_name: str) -> str:
     """Return the SHA-256 over a local model's weights, configuration and tokenizer; a hub model's name and commit."""
     require_folder(model_name)
+    if (adapter := adapter_in(model_name)) is not None:
+        return _digest_of([(model_digest(unmerged(model_name)), adapter_weights_digest(adapter))])
     folder = Path(model_name).expanduser()
+    if folder.suffix == ".gguf":
+        return _digest_of([(folder.name, digest_once(folder))])
     if not folder.is_dir():
         return _hub_digest(model_name)
     names = sorted(p for p in folder.iterdir() if p.suffix == ".safetensors" or p.name in _IDENTITY_FILES)

@@ -5,6 +5,7 @@ the critic certifies what it should. A demonstration is an attempt like any othe
 """
 
 import re
+from contextlib import suppress
 from typing import Literal as Choice
 
 from critics.problem import Formal, Problem
@@ -17,8 +18,10 @@ from critics.replay.formula import (
     parse_statement,
     subterms,
 )
-from critics.replay.kernel import Inference, Kernel
+from critics.replay.kernel import Axiom, Entry, Inference, Kernel
 from critics.text.background import background
+from critics.text.reference import translation
+from critics.text.translators.translation import TranslationError
 from rollout.prompts.sentence import read_aloud
 
 _VALIDITY = {"true": "valid", "false": "invalid", "unknown": "invalid"}
@@ -26,6 +29,11 @@ _VALIDITY = {"true": "valid", "false": "invalid", "unknown": "invalid"}
 Style = Choice["compact", "annotated"]
 """compact: formal blocks, each inference after the rule it applies. annotated: every axiom behind its sentence, names
 marked where they stand in it as in LogicGuide's figure 2, every inference read aloud after it."""
+
+
+Spoken = Choice["quoted", "conclusions"]
+"""quoted: each step after the sentences of the context that it rests on, which a small model can copy. conclusions:
+the steps alone."""
 
 
 def demonstrate(problem: Problem, formal: Formal, *, style: Style = "compact") -> str:
@@ -43,6 +51,11 @@ def decide(formal: Formal) -> tuple[str, list[Literal]]:
     Where neither the goal nor its negation follows: `unknown` and everything that does follow. Raises `ValueError`
     where that has no end.
     """
+    answer, entries = _proof(formal)
+    return answer, [entry.statement for entry in entries if isinstance(entry, Inference)]
+
+
+def _proof(formal: Formal) -> tuple[str, list[Entry]]:
     kernel = Kernel()
     goal = parse_literal(formal.goal)
     for text in formal.axioms:
@@ -55,9 +68,54 @@ def decide(formal: Formal) -> tuple[str, list[Literal]]:
     reached = next((literal for literal in decided if literal in kernel.known), None)
     if reached is None and kernel.truncated:
         raise ValueError(f"whether {goal} follows cannot be decided: the terms grow without end")
-    entries = kernel.entries if reached is None else kernel.proof(reached)
-    inferences = [entry.statement for entry in entries if isinstance(entry, Inference)]
-    return "unknown" if reached is None else "true" if reached == goal else "false", inferences
+    if reached is None:
+        return "unknown", kernel.entries
+    return "true" if reached == goal else "false", kernel.proof(reached)
+
+
+def chain_of_thought(problem: Problem, formal: Formal, *, style: Spoken = "conclusions") -> list[str]:
+    """Return the sentences of a proof, before any answer."""
+    answer, entries = _proof(formal)
+    inferences = [entry for entry in entries if isinstance(entry, Inference)]
+    steps = [_said(problem, formal, each.statement) for each in inferences]
+    if answer == "unknown":
+        # Who says that nothing decides a question has to say the question, and all that bears on it.
+        asked = f"The question is: {read_aloud(parse_literal(formal.goal), problem.context)}"
+        return [asked, problem.context, *steps, "Nothing else follows."]
+    if style == "conclusions":
+        return steps
+    stated = _sentence_of_axiom(problem, formal)
+    quoted: list[str] = []
+    for each, step in zip(inferences, steps, strict=True):
+        facts = [entries[place].statement for place in each.premises if isinstance(entries[place], Axiom)]
+        said = [stated.get(fact) or read_aloud(fact, problem.context) for fact in facts if isinstance(fact, Literal)]
+        quoted += [fact for fact in dict.fromkeys(said) if fact not in quoted]
+        rule = stated.get(entries[each.rule].statement)
+        quoted += [step] if rule is None else [rule, step]
+    return quoted or [
+        read_aloud(each.statement, problem.context) for each in entries if isinstance(each.statement, Literal)
+    ]
+
+
+def _said(problem: Problem, formal: Formal, literal: Literal) -> str:
+    """Read a literal aloud, a goal of several parts as the question says it."""
+    is_compound = re.search("_(?:and|or)_", literal.predicate) is not None and literal == parse_literal(formal.goal)
+    return problem.question.partition(": ")[2] if is_compound else read_aloud(literal, problem.context)
+
+
+def _sentence_of_axiom(problem: Problem, formal: Formal) -> dict[Statement, str]:
+    """Return the sentence that says each axiom; there is none for what the question or the data set adds."""
+    axioms = [parse_statement(axiom) for axiom in formal.axioms]
+    sentences = [re.sub(r"^\d+- ", "", sentence) for sentence in numbered_sentences(problem.context)]
+    if len(sentences) == len(axioms):
+        return dict(zip(axioms, sentences, strict=True))
+    saying: dict[str, list[str]] = {}
+    for sentence in sentences:
+        with suppress(TranslationError, KeyError):
+            for axiom in translation(problem.dataset, sentence, problem.question).axioms:
+                saying.setdefault(axiom, []).append(sentence)
+    alone = {axiom: said[0] for axiom, said in saying.items() if len(said) == 1}
+    return {axiom: alone[text] for axiom, text in zip(axioms, formal.axioms, strict=True) if text in alone}
 
 
 def compose(

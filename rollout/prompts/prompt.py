@@ -15,13 +15,12 @@ import yaml
 
 from critics.problem import TRUTH_VALUES, Formal, Problem, read_problem
 from critics.replay.answers import in_terms_of
-from critics.replay.formula import Rule, canonical_statement, parse_literal, parse_statement
+from critics.replay.formula import Rule, canonical_statement, parse_statement
 from critics.replay.matching import literals_of
 from critics.text.background import background, vocabulary
 from critics.text.reference import reference
 from rollout.problems.catalogue import QUESTIONS, family
-from rollout.prompts.demonstration import decide, demonstrate, numbered_sentences
-from rollout.prompts.sentence import read_aloud
+from rollout.prompts.demonstration import Spoken, chain_of_thought, decide, demonstrate, numbered_sentences
 from rollout.prompts.style import OwnPrompt, PromptStyle
 
 SEPARATOR = "\n###"
@@ -268,19 +267,14 @@ def _solved(format_: str, dataset: str, terms: tuple[str, ...] | None) -> Iterat
             yield problem, answer_line(problem)
 
 
-def solution(problem: Problem, formal: Formal, format_: str) -> str:
+def solution(problem: Problem, formal: Formal, format_: str, *, style: Spoken = "conclusions") -> str:
     """Return the solution of a problem as the examples show one."""
     if format_ == "guided":
         body, _, _ = demonstrate(problem, formal, style="annotated").rpartition("Answer: ")
         return f"{body}{answer_line(problem)}"
     if format_ == "answer":
         return answer_line(problem)
-    answer, inferences = decide(formal)
-    steps = [read_aloud(literal, problem.context) for literal in inferences]
-    if answer == "unknown":
-        # Who says that nothing decides a question has to say the question, and all that bears on it.
-        asked = f"The question is: {read_aloud(parse_literal(formal.goal), problem.context)}"
-        steps = [asked, problem.context, *steps, "Nothing else follows."]
+    steps = chain_of_thought(problem, formal, style=style)
     return f"Reasoning: {' '.join(steps)}\n{answer_line(problem)}"
 
 

@@ -18,7 +18,7 @@ _CATEGORICAL = {
 
 def read_aloud(literal: Literal, context: str) -> str:
     """Return a literal as a sentence; names that the context calls `the ..` keep that, what it counts is a noun."""
-    if (said := _of_scheduling(literal)) is not None:
+    if (said := _of_scheduling(literal, context)) is not None:
         return said
     predicate = literal.predicate if literal.predicate in context else _words(literal.predicate)
     terms = [_words(term) for term in literal.arguments]
@@ -34,14 +34,15 @@ def read_aloud(literal: Literal, context: str) -> str:
     return f"{_capital(subject)} is {'' if literal.positive else 'not '}{noun}."
 
 
-def _of_scheduling(literal: Literal) -> str | None:
+def _of_scheduling(literal: Literal, context: str) -> str | None:
     """Return what DeontiQA's English says; None where the literal is none of its relations or modalities."""
     signature = scheduling.SIGNATURE
     is_modality = any(isinstance(term, Application) for term in literal.arguments)
     if literal.predicate not in signature.predicates or not (is_modality or len(literal.arguments) > 1):
         return None
+    groups = {name.lower(): "group" for name in re.findall(r"the (\w+) group\b", context)}
     try:
-        return sentence(literal, signature.sorts_in(literal, {}))
+        return sentence(literal, {**signature.sorts_in(literal, groups), **groups})
     except ValueError:
         return None
 

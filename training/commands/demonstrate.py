@@ -7,6 +7,7 @@ import typer
 
 from critics.errors import InputError
 from critics.problem import Problem
+from rollout.prompts.demonstration import Spoken
 from rollout.records.traces import Trace
 from training.commands.messages import say_or_print
 from training.commands.options import Json, Out, Overrides
@@ -21,6 +22,7 @@ EXAMPLE = "certistar demonstrate problems.jsonl --out attempts.jsonl"
 _ANNOTATED = "a readable annotation (`meta.premises_fol` and `meta.conclusion_fol`)"
 _NEEDS = {
     "guided": "a formalisation (key `formal`), or a text that can be translated",
+    "english": "a text that can be translated and proves its gold answer",
     "cot": "a gold answer (key `answer`)",
     "fol": _ANNOTATED,
     "fol-cot": f"a gold answer and {_ANNOTATED}",
@@ -32,8 +34,11 @@ def demonstrate(
     file: Annotated[Path, typer.Argument(help="Problems as JSON lines.")],
     out: Out,
     format_: Annotated[
-        str, typer.Option("--format", help="guided, cot (the gold answer), fol, fol-cot or asp.")
+        str, typer.Option("--format", help="guided, english, cot (the gold answer), fol, fol-cot or asp.")
     ] = "guided",
+    style: Annotated[
+        Spoken, typer.Option("--style", help="Of english: each step after the rule that it quotes, or steps alone.")
+    ] = "quoted",
     config: Annotated[
         Path | None, typer.Option("--config", help="Write the prompts that this configuration's model reads.")
     ] = None,
@@ -47,8 +52,9 @@ def demonstrate(
     asked = _asked(config, arm, format_, overrides)
     prompt = None if asked is None or format_ == "asp" else prompts(*asked)
     problems = list(read_problems(file))
+    shown = "english-conclusions" if (format_, style) == ("english", "conclusions") else format_
     try:
-        attempts = _reviewed_dialogs(problems, asked) if format_ == "asp" else completions(problems, format_, prompt)
+        attempts = _reviewed_dialogs(problems, asked) if format_ == "asp" else completions(problems, shown, prompt)
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
     if not attempts:
@@ -69,7 +75,8 @@ def _asked(
             raise InputError(f"{'--arm' if name is not None else '--set'}: name the configuration by --config FILE")
         return None
     config = load_run(config_path, overrides)
-    fitting = [arm for arm in config.arms if shown_to(arm) == format_]
+    written = "cot" if format_ == "english" else format_
+    fitting = [arm for arm in config.arms if (arm.format if format_ == "english" else shown_to(arm)) == written]
     found = next((arm for arm in fitting if name in (None, arm.name)), None)
     if found is None:
         names = ", ".join(arm.name for arm in fitting) or "none"

@@ -233,7 +233,7 @@ def _say_mode(label: str, mode: Record) -> None:
     say(
         f"{label}no answer {mode['no_answer']}, abstained {mode['abstained']}, "
         f"formally wrong {mode['wrong_formal']}; "
-        f"accuracy with a guess for no answer: {mode['accuracy_with_guess']:.1%}"
+        f"accuracy with a guess for each no answer: {mode['accuracy_with_guess']:.1%}"
     )
     for level in mode.get("by_retries", ()):
         shares = (f"{key.replace('_', ' ')} {level[key] / level['n']:.1%}" for key in RETRY_COUNTS)

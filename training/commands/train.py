@@ -67,6 +67,7 @@ def train(
     if int(os.environ.get("RANK", "0")):
         return  # of several that were started elsewhere, one speaks
     said = f"trained on {made.examples} examples, {made.supervised_tokens} supervised tokens; adapter in {out}"
+    said = f"{said}, losses in {job.log}"
     say_or_print(said, {**made.record(), "out": str(out)}, as_json)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from rollout.policies.models import merged_name
 from rollout.prompts.style import FORMATS, PromptFile, PromptStyle, read_prompt_file
 from rollout.records.sampling import Conclusion, Decoding, Sampling, Switches
 from rollout.settings import ServerSettings
@@ -15,7 +16,7 @@ Format = Literal["guided", "cot", "answer", "fol", "fol-cot", "asp", "program", 
 formulas with the model's own answer under them, programs with tests in a dialog with the critic,
 programs for solvers in the data set's language, chosen and mended, formulas put into words and back."""
 NumExamples = Annotated[int, Field(ge=0)]
-JUDGED_AS = {"answer": "cot", "fol-cot": "cot"}
+JUDGED_AS = {"answer": "cot", "fol-cot": "cot", "english-conclusions": "english"}
 """The formats of attempts whose arms are named after what they ask for."""
 
 
@@ -38,6 +39,9 @@ class ModelConfig(Section):
     revision: str | None = None
     """Branch, tag or commit of a hub model; a commit cannot change. null: its main branch as it is then. A run keeps
     the digest of the commit that it found."""
+    adapter: str | None = None
+    """A LoRA adapter that is merged into the model before anything else, so that a run starts from what `train` made.
+    Servers and vLLM need it merged for good (`certistar merge`)."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     prompt: Literal["bare", "few-shot", "chat"] = "bare"
     examples: NumExamples | dict[Literal["guided", "cot", "answer", "fol", "fol-cot"], NumExamples] | None = None
@@ -72,6 +76,12 @@ class ModelConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _merges_here(self) -> Self:
+        if self.adapter is not None and (self.engine != "own" or self.server is not None or self.policy is not None):
+            raise ValueError("adapter: is merged in this process alone; run `certistar merge`, and name the result")
+        return self
+
+    @model_validator(mode="after")
     def _prompt_fits(self) -> Self:
         if self.prompt_file is not None and self.prompt == "bare":
             raise ValueError("prompt_file: needs `prompt: chat` or `prompt: few-shot`; a bare prompt shows no examples")
@@ -92,8 +102,8 @@ class ModelConfig(Section):
 
     @property
     def pinned(self) -> str:
-        """The name with its revision, as loaders take it (`rollout.policies.models.source`)."""
-        return self.name if self.revision is None else f"{self.name}@{self.revision}"
+        """The name with its revision and its adapter, as loaders take it (`rollout.policies.models.source`)."""
+        return merged_name(self.name if self.revision is None else f"{self.name}@{self.revision}", self.adapter)
 
     def num_examples(self, format_: Format) -> int | None:
         """Return how many solved examples arms of a format are shown; None: as many as is usual there."""

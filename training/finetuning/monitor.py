@@ -1,15 +1,16 @@
 """Monitor of a fine-tuning: its speed, its memory and its progress, in files that are no data files."""
 
 import json
+import sys
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from transformers import TrainerCallback
 
-from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.compute import shape_of_model, training_flops
-from training.hardware import device_here, peak_memory
+from training.finetuning.job import FineTuning
+from training.hardware import HOST, clock_of, device_here, peak_memory
 from training.watchdog import OnProgress, Progress
 
 
@@ -21,14 +22,17 @@ class Monitor(TrainerCallback):
     not known.
     """
 
-    def __init__(self, log: Path, out: Path, config: TrainingConfig, model: Any, num_processes: int) -> None:
+    def __init__(self, job: FineTuning, log: Path, model: Any, dtype: str) -> None:
         self._log = log
-        self._what = f"{out.parent.name}/{out.name}"
-        self._config = config
-        self._num_processes = num_processes
+        self._what = f"{job.out.parent.name}/{job.out.name}"
+        self._config = job.training
+        self._num_processes = job.num_processes
+        self._tells = job.progress and not sys.stderr.isatty()
+        """Where there is no terminal for a bar, each line of the log is told on stderr in short."""
         self._shape = shape_of_model(model.get_base_model() if hasattr(model, "get_base_model") else model)
-        self._device = device_here()
-        self._began = perf_counter()
+        self._device = device_here(dtype)
+        self._clock = clock_of("cpu" if self._device.name == HOST else "cuda")
+        self._began, self._worked = perf_counter(), self._clock()
         self._rows = self._tokens = self._padded = 0
 
     def count(self, inputs: Any) -> None:
@@ -47,8 +51,8 @@ class Monitor(TrainerCallback):
         per_second = self._tokens / seconds
         mfu = None
         if self._shape is not None:
-            flops = training_flops(self._shape, self._config, self._tokens / self._rows) * per_second
-            mfu = round(flops / self._device.flops, 4)
+            flops = training_flops(self._shape, self._config, self._tokens / self._rows) * self._tokens
+            mfu = round(flops / (self._clock() - self._worked) / self._device.flops, 4)
         record = {
             "fine-tuning": self._what,
             "step": state.global_step,
@@ -65,7 +69,12 @@ class Monitor(TrainerCallback):
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
-        self._began, self._rows, self._tokens, self._padded = perf_counter(), 0, 0, 0
+        if self._tells:
+            left = seconds / args.logging_steps * (state.max_steps - state.global_step) / 60
+            said = f"step {state.global_step} of {state.max_steps}, loss {logs['loss']:.3g}, {per_second:.0f} tokens/s"
+            print(f"{said}, about {left:.0f} min left", file=sys.stderr, flush=True)
+        self._began, self._worked = perf_counter(), self._clock()
+        self._rows = self._tokens = self._padded = 0
 
 
 class StepBeats(TrainerCallback):

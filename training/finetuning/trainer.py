@@ -182,7 +182,8 @@ def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Ro
     trainer.on_request = CheckpointOnRequest(trainer.accelerator, trainer.restore)
     trainer.add_callback(trainer.on_request)
     if job.log is not None and trainer.is_world_process_zero():
-        trainer.monitor = Monitor(job.log, job.out, config, trainer.model, job.num_processes)
+        dtype = "bfloat16" if uses_bfloat16(config) else "float32"
+        trainer.monitor = Monitor(job, job.log, trainer.model, dtype)
         trainer.add_callback(trainer.monitor)
     if job.heartbeat is not None and trainer.is_world_process_zero():
         trainer.add_callback(StepBeats(Heartbeat.at(job.heartbeat).beat, job.out))

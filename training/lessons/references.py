@@ -6,9 +6,11 @@ formulas (section 4). Each is an attempt like any other: it is judged, not trust
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from critics.errors import InputError
-from critics.problem import Problem
+from critics.problem import Formal, Problem
+from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import FormulaError
 from critics.text.reference import ReferenceMismatch, reference
 from critics.text.translators.translation import Unread
@@ -17,8 +19,8 @@ from rollout.actor_critic import zebra
 from rollout.actor_critic.feedback import Reviewing
 from rollout.policies.policy import ScriptedPolicy
 from rollout.programs import first_order
-from rollout.prompts.demonstration import demonstrate
-from rollout.prompts.prompt import answer_line
+from rollout.prompts.demonstration import Spoken, decide, demonstrate
+from rollout.prompts.prompt import answer_line, solution
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace
 from rollout.settings import DialogSettings
@@ -33,6 +35,21 @@ UNTAUGHT = DialogSettings(examples=0)
 
 def guided(problem: Problem) -> str | None:
     """Return a proof in the guided format; raises `InputError` where the formalisation cannot be used."""
+    return _proof(problem, demonstrate)
+
+
+def english(problem: Problem, style: Spoken = "quoted") -> str | None:
+    """Return a proof in English with the answer that it proves; None where the gold answer is another one."""
+
+    def write(one: Problem, formal: Formal) -> str | None:
+        proved = in_terms_of(decide(formal)[0], one.options)
+        is_gold = proved is not None and one.answer in (None, proved)
+        return solution(replace(one, answer=proved), formal, "cot", style=style) if is_gold else None
+
+    return _proof(problem, write)
+
+
+def _proof(problem: Problem, write: Callable[[Problem, Formal], str | None]) -> str | None:
     try:
         known = reference(problem)
     except ReferenceMismatch as error:
@@ -42,7 +59,7 @@ def guided(problem: Problem) -> str | None:
     if known is None:
         return None
     try:
-        return demonstrate(problem, known.formal)
+        return write(problem, known.formal)
     except ValueError as error:
         raise InputError(f"problem {problem.id!r}: {error}") from error
 
@@ -64,6 +81,8 @@ def formulas_and_answer(problem: Problem) -> str | None:
 
 WRITERS: Mapping[str, Writer] = {
     "guided": guided,
+    "english": english,
+    "english-conclusions": partial(english, style="conclusions"),
     "cot": gold_answer,
     "fol": formulas,
     "fol-cot": formulas_and_answer,

@@ -29,7 +29,7 @@ from training.planning.speed import UNKNOWN_CRITIC_S, Speed, few, measured_speed
 from training.records.stage_times import Plan, PlannedStage
 from training.rounds.line import base_path
 from training.rounds.problems import training_problems
-from training.rounds.run import num_attempts, server_must_do
+from training.rounds.run import num_attempts, num_shared, server_must_do
 from training.workers.choice import cores_for_each
 
 SMALL = 300_000_000
@@ -274,9 +274,10 @@ def _stages(found: Forecast, config: RunConfig, speed: Speed) -> dict[str, Plann
     line_gpus, policies = division.processes if found.gpus else 0, division.policies
     critic_s = speed.critic_s / (config.workers.critics or cores_for_each(division.lines))
     rounds, bases = found.num_lines * star.rounds, found.num_units - found.num_lines
-    asked = sum(arm.taught_by == "itself" for arm in config.arms) * len(config.seeds) * star.rounds
+    own = sum(arm.taught_by == "itself" for arm in config.arms) * star.rounds - num_shared(config)
+    asked = own * len(config.seeds)
     sampled = asked * star.problems_per_round * sampling.samples_per_problem
-    held_out = found.attempts - asked * star.problems_per_round
+    held_out = found.attempts - sampled
     rows = sampling.num_seats or sampling.batch_size * sampling.samples_per_problem
     seats = sampling.num_seats or evaluation.batch_size
 

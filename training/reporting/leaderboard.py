@@ -86,9 +86,12 @@ def says(rows: Table, what: str | None) -> Proportion:
 
 
 def _guessed(rows: Table) -> str:
-    """Return the accuracy where each missing answer is worth what a guess is (LogicGuide, 4.1), if that is known."""
+    """Return the accuracy where each missing answer is worth what a guess is (LogicGuide, 4.1), if that is known.
+
+    Where no answer was given it would be the coin's, and is left out.
+    """
     missing = rows[rows["no_answer"] == 1] if "no_answer" in rows else rows
-    if missing["chance"].isna().any():
+    if missing["chance"].isna().any() or len(missing) == len(rows):
         return ""
     return f"{(int(rows['right'].sum()) + sum(missing['chance'])) / len(rows):.1%}"
 
@@ -282,10 +285,11 @@ def costs(entries: Sequence[Entry]) -> list[list[str]]:
         spent = {**dict.fromkeys(SPENT, 0), **entry.spent}
         unsaid = f" (and {spent['uncounted']} replies uncounted)" if spent["uncounted"] else ""
         samples = max((row["k"] for row in entry.mode.get("at_k", ())), default=1)
-        numbers = [len(entry.answers) * samples, spent["requests"], spent["prompt_tokens"]]
+        numbers = [len(entry.answers) * samples, spent["requests"]]
+        read = f"{spent['prompt_tokens']:,}" if spent["prompt_tokens"] else "not counted"
         cost = [said_cost(spent["cost"]) if "cost" in spent else ""] * priced
         datasets = ", ".join(dict.fromkeys(answer["dataset"] for answer in entry.answers))
-        row = [datasets, entry.model, entry.arm, *(f"{number:,}" for number in numbers)]
+        row = [datasets, entry.model, entry.arm, *(f"{number:,}" for number in numbers), read]
         table.append([*row, f"{spent['completion_tokens']:,}{unsaid}", *cost])
     return table
 

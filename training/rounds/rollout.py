@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from math import ceil
 from pathlib import Path
 from typing import TypeVar
@@ -21,13 +21,14 @@ from rollout.policies.policy import adapter_weights_digest
 from rollout.problems.splits import content_key
 from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import derived_seed
-from rollout.records.traces import Trace, with_judgement
+from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import CERTIFIED
+from training.configuration.run import ArmConfig, RunConfig
 from training.curation.environment import proves_label
 from training.curation.filters import is_certified, is_right
 from training.records.open_store import OpenStore
-from training.records.store import is_stored, write_records
-from training.rounds.line import WHOLE, Line, RunError, Shard
+from training.records.store import is_stored, read_records, write_records
+from training.rounds.line import WHOLE, Line, RunError, Shard, line_path
 from training.rounds.problems import training_problems
 from training.rounds.rollout_store import RolloutKey, RolloutStore, how_asked, unit_name
 from training.watchdog import OnProgress, Progress, Stage
@@ -52,8 +53,11 @@ def roll_out(line: Line, number: int, adapter: Path | None, hinted: bool) -> Non
     if not is_stored(sealed):
         line.on_progress(Progress("sampling", "the problems of the round"))
         traces = round_traces(line, number, adapter)
+        request = _request(line, number, traces, hinted=hinted)
+        if number == 0 and not hinted:
+            _take_over(line, ShardedRollout(traces.attempts, request, traces.batch_size, line.shard))
         with replies_in(sealed.with_name(OPENED[2])):
-            traces.sample(_request(line, number, traces, hinted=hinted), line.shard)
+            traces.sample(request, line.shard)
 
 
 def certify(line: Line, number: int, adapter: Path | None, hinted: bool) -> None:
@@ -69,6 +73,35 @@ def certify(line: Line, number: int, adapter: Path | None, hinted: bool) -> None
         traces.seal(sealed, [_request(line, number, traces, hinted=False), asked] if hinted else [asked])
     for name in OPENED:
         sealed.with_name(name).unlink(missing_ok=True)
+
+
+def first_round(config: RunConfig, run: Path, arm: ArmConfig, seed: int) -> Path | None:
+    """Return the file of the first round whose attempts are this arm's as well: the first arm's that asks the same.
+
+    None where it is the arm's own. A server's replies are not shared, since nobody could be asked twice alike.
+    """
+    if config.model.server is not None or arm.taught_by != "itself":
+        return None
+    how = how_asked(config, arm)
+    first = next(each for each in config.arms if each.taught_by == "itself" and how_asked(config, each) == how)
+    return None if first.name == arm.name else run / line_path(config, first, seed) / "round-000" / "traces.jsonl"
+
+
+def _take_over(line: Line, rollout: "ShardedRollout") -> None:
+    """Store what another arm was answered in its first round, where it asked the same; what it lacks is sampled."""
+    path = first_round(line.config, line.run, line.arm, line.seed)
+    if path is None or not is_stored(path):
+        return
+    missing = {problem.id: batch for batch in rollout.missing() for problem in batch.problems}
+    found: list[Trace] = []
+    for name, traces in groupby(map(read_trace, read_records(path, checksum=True)), key=lambda t: t.problem.id):
+        if (batch := missing.get(name)) is None:
+            continue
+        problem = next(each for each in batch.problems if each.id == name)
+        found += [replace(trace, problem=problem, judgement=None) for trace in traces if not trace.hint]
+        if name == batch.problems[-1].id:
+            rollout.store.keep(found, batch)
+            found = []
 
 
 def num_batches(line: Line) -> int:
@@ -141,9 +174,9 @@ class ShardedRollout:
     shard: Shard = WHOLE
 
     @property
-    def num_problems(self) -> int:
-        """Number of problems in the shard."""
-        return sum(len(batch.problems) for batch in self._batches())
+    def num_attempts(self) -> int:
+        """Number of attempts in the shard."""
+        return sum(batch.num_attempts for batch in self._batches())
 
     def missing(self) -> list[RolloutRequest]:
         """Return what the store lacks of the shard, batch by batch."""
@@ -169,7 +202,7 @@ def sample_missing(
     """Sample what the stores lack; each batch is counted once its attempts are on the disk."""
     missing = [(rollout, batch) for rollout in rollouts for batch in rollout.missing()]
     left = {id(batch): (rollout, batch) for rollout, batch in missing}
-    total = sum(rollout.num_problems for rollout in rollouts)
+    total = sum(rollout.num_attempts for rollout in rollouts)
     done = 0
 
     def tell(new: int) -> None:
@@ -180,11 +213,11 @@ def sample_missing(
             _, batch = next(iter(left.values()))
             on_progress(Progress(stage, f"the policy to answer {batch.name}", done, total))
 
-    tell(total - sum(len(batch.problems) for _, batch in missing))
+    tell(total - sum(batch.num_attempts for _, batch in missing))
     for batch, traces in sample([batch for _, batch in missing]):
         rollout, _ = left.pop(id(batch))
         rollout.store.keep(traces, batch)
-        tell(len(batch.problems))
+        tell(batch.num_attempts)
 
 
 @dataclass(frozen=True)
@@ -197,7 +230,7 @@ class RoundTraces:
     judging: Judging
     batch_size: int
     count: Callable[[int], None]
-    """Told of each batch how many problems it has, once they are sampled."""
+    """Told of each batch how many attempts it has, once they are sampled."""
     on_progress: OnProgress
 
     def sample(self, request: RolloutRequest, shard: Shard = WHOLE) -> None:

@@ -24,11 +24,12 @@ from training.lineage.provenance import provenance
 from training.lineage.retraining import settle_revocations
 from training.preemption import GRACE_S, Preempted, raised
 from training.records.run_folder import read_run
-from training.records.store import make_folder, not_written, write_json, write_text
+from training.records.store import is_stored, make_folder, not_written, write_json, write_text
 from training.rounds.line import Line, Notice, RunError, base_path, line_path
 from training.rounds.loop import measure, run_line
 from training.rounds.processes import Channel, Child, ChildDied, StageProcesses, end_server
 from training.rounds.residents import Residents
+from training.rounds.rollout import first_round
 from training.watchdog import BUDGETS_S, Watchdog, base_name, line_name
 from training.workers.choice import (
     check_shares,
@@ -126,7 +127,8 @@ def num_attempts(config: RunConfig) -> int:
     star, evaluation = config.star, config.evaluation
     num_greedy = {"never": 0, "ends": 1, "every": star.rounds}[evaluation.greedy]
     per_line = (star.rounds + num_greedy) * evaluation.num_problems
-    sampled = sum(arm.taught_by == "itself" for arm in config.arms) * star.rounds * star.problems_per_round
+    rounds = sum(arm.taught_by == "itself" for arm in config.arms) * star.rounds - num_shared(config)
+    sampled = rounds * star.problems_per_round * config.sampling.samples_per_problem
     bases = {base_path(config, arm, 0): arm for arm in config.arms}
     per_base = evaluation.num_problems * (1 if evaluation.greedy == "never" else 2)
     squared = sum(arm.format == "guided" for arm in (*config.arms, *bases.values()))
@@ -135,6 +137,11 @@ def num_attempts(config: RunConfig) -> int:
     dialog_bases = sum("-asp" in base for base in bases)
     resampled = evaluation.resampled * evaluation.num_problems * (dialogs + dialog_bases)
     return len(config.seeds) * (sampled + len(config.arms) * per_line + len(bases) * per_base + square + resampled)
+
+
+def num_shared(config: RunConfig) -> int:
+    """Return how many first rounds of a seed are another arm's as well."""
+    return sum(first_round(config, Path(), arm, 0) is not None for arm in config.arms)
 
 
 @contextmanager
@@ -212,22 +219,33 @@ def _run_jobs(config: RunConfig, out: Path, base_digest: str, report: Report, wa
             else:
                 run_line(line)
 
+    def may_begin(job: Job) -> bool:
+        """Say whether the attempts that a line takes over from another one are there."""
+        path = None if job.kind == "base" else first_round(config, out, job.arm, job.seed)
+        return path is None or is_stored(path)
+
     try:
         with ThreadPoolExecutor(num) as pool:
-            _schedule(pool, work, slots, jobs, watchdog)
+            _schedule(pool, work, slots, jobs, watchdog, may_begin)
     finally:
         slots.kill()
 
 
 def _schedule(
-    pool: ThreadPoolExecutor, work: Callable[[Job], None], slots: "Slots", jobs: list[Job], watchdog: Watchdog
+    pool: ThreadPoolExecutor,
+    work: Callable[[Job], None],
+    slots: "Slots",
+    jobs: list[Job],
+    watchdog: Watchdog,
+    may_begin: Callable[[Job], bool],
 ) -> None:
     """Start jobs in order as their needs are met; one that fails or hangs stops the run and is reported."""
     waiting, done = list(jobs), set[tuple[str, int]]()
     running: dict[Future[None], Job] = {}
     try:
         while waiting or running:
-            ready = [j for j in waiting if j.arm.match is None or (j.arm.match, j.seed) in done or j.kind == "base"]
+            matched = [j for j in waiting if j.arm.match is None or (j.arm.match, j.seed) in done or j.kind == "base"]
+            ready = list(filter(may_begin, matched))
             for job in ready:
                 running[pool.submit(work, job)] = job
                 waiting.remove(job)

@@ -44,6 +44,11 @@ class RolloutRequest:
         first, last = self.problems[0].id, self.problems[-1].id
         return first if len(self.problems) == 1 else f"{first} to {last}"
 
+    @property
+    def num_attempts(self) -> int:
+        """Attempts at all of them."""
+        return len(self.problems) * self.sampling.samples_per_problem
+
     def about(self, problems: Sequence[Problem]) -> "RolloutRequest":
         """Return the same request for other problems."""
         return replace(self, problems=problems)
