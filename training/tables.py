@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from training.estimates import Estimate, Interval, Proportion
+from training.estimates import Interval, Proportion
 
 
 def markdown(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
@@ -10,9 +10,9 @@ def markdown(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
 
 
-def percent(found: Proportion | Estimate | None, nothing: str = "–") -> str:
+def percent(found: Proportion | float | None, nothing: str = "–") -> str:
     """Return `51.3%`, or `nothing` where nothing was measured."""
-    rate = found.rate if isinstance(found, Estimate) else found.rate if found is not None and found.n else None
+    rate = (found.rate if found.n else None) if isinstance(found, Proportion) else found
     return nothing if rate is None else f"{rate:.1%}"
 
 
@@ -21,7 +21,8 @@ def between(interval: Interval) -> str:
     return f"{interval[0]:.1%} to {interval[1]:.1%}"
 
 
-def with_interval(found: Proportion | Estimate) -> str:
-    """Return `51.3% (48.0% to 54.6%)`, or a dash where nothing was measured."""
+def with_interval(found: Proportion | float | None, interval: Interval | None = None) -> str:
+    """Return `51.3% (48.0% to 54.6%)`, or a dash where nothing was measured; a proportion knows its interval."""
+    ends = found.interval if isinstance(found, Proportion) else interval
     said = percent(found)
-    return said if said == "–" else f"{said} ({between(found.interval)})"
+    return said if said == "–" or ends is None else f"{said} ({between(ends)})"

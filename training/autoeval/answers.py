@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rollout.records.traces import Trace
 from training.autoeval.scores import share
-from training.estimates import Estimate, Proportion
+from training.estimates import Proportion
 from training.outcomes import Record
 from training.tables import markdown, percent
 
@@ -90,7 +90,7 @@ def yes_no_table(found: Mapping[str, Record]) -> str:
 
 def _opening(model: str, own: Record, cells: Sequence[tuple[str, str]]) -> Iterator[str]:
     counts = {(cell["gold"], cell["said"]): cell["count"] for cell in own["counts"]}
-    yield from (model, str(own["n"]), percent(Estimate(own["score"], (0.0, 1.0)), ""))
+    yield from (model, str(own["n"]), percent(own["score"], ""))
     yield from (str(counts.get(cell, 0)) for cell in cells)
 
 

@@ -25,7 +25,6 @@ from training.autoeval.figures import (
 )
 from training.autoeval.score_tables import Source
 from training.autoeval.scores import STRATA, scores
-from training.estimates import Estimate
 from training.outcomes import Record, pooled
 from training.tables import between, markdown, percent
 
@@ -250,7 +249,7 @@ _VERIFIERS = ("model", "data set", "TP", "FP", "TN", "FN", "NP", "NN", "precisio
 def _trip_row(label: str, dataset: str, told: Record) -> Iterator[str]:
     whole = told["calibrated"]
     yield from (label, dataset, str(whole["n"]))
-    yield from (percent(Estimate(whole[rate], (0.0, 1.0)), "") for rate in ("compliance", "score"))
+    yield from (percent(whole[rate], "") for rate in ("compliance", "score"))
     yield between(whole["score_interval"])
     yield from (str(whole[fate]) for fate in ("undecided", "leaked", "malformed"))
 

@@ -85,9 +85,9 @@ def _adapter_data(repository: str, name: str, facts: AdapterFacts) -> str:
         hub.EvalResult(
             "text-generation",
             facts.run.split or "held-out",
-            f"{facts.run.after.counts['n']} held-out problems",
+            f"{facts.run.after['n']} held-out problems",
             metric,
-            round(facts.run.after.counts[key] / facts.run.after.counts["n"], 4),
+            round(facts.run.after[key] / facts.run.after["n"], 4),
         )
         for metric, key in (("accuracy", "right"), ("certified", "certified"))
         if facts.run is not None
@@ -129,7 +129,7 @@ def _results_section(facts: AdapterFacts) -> list[str]:
         "## Results",
         "",
         f"Held-out problems ({run.split or 'held out'}), sampled at the run's temperature, "
-        f"decoding {run.after.decoding}; 95% intervals (Wilson).",
+        f"decoding {run.after['decoding']}; 95% intervals (Wilson).",
         "",
         "| | n | accuracy | certified | by grade | lucky |",
         "|---|--:|---|---|---|---|",
@@ -141,7 +141,7 @@ def _results_section(facts: AdapterFacts) -> list[str]:
 def _rates(mode: Record) -> list[str]:
     shares = [Proportion(mode[key], mode["n"]) for key in ("right", "certified", "lucky")]
     right, proved, lucky = map(with_interval, shares)
-    return [right, proved, grades_said(mode["grades"]) or "–", lucky]
+    return [right, proved, grades_said(mode.get("grades", {})) or "–", lucky]
 
 
 def _lineage_section(facts: AdapterFacts) -> list[str]:

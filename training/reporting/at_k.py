@@ -17,7 +17,7 @@ from math import comb
 from rollout.records.traces import Trace
 from training.curation.filters import problem_key
 from training.curation.outcomes import is_decided
-from training.estimates import Estimate, mean, rate_interval
+from training.estimates import mean, rate_interval
 from training.outcomes import Record
 from training.tables import markdown, with_interval
 
@@ -131,8 +131,14 @@ def at_k_rows(of: Mapping[str, Sequence[Record]]) -> list[list[str]]:
     for label, found in of.items():
         for row in found:
             num = f"{row['problems']} ({row['fewer']} have fewer)" if row["fewer"] else f"{row['problems']}"
-            told = (Estimate(row[name]["rate"], tuple(row[name]["interval"])) for name in NAMES)
-            rows.append([label, f"{row['k']}", num, *map(with_interval, told)])
+            rows.append(
+                [
+                    label,
+                    f"{row['k']}",
+                    num,
+                    *(with_interval(row[name]["rate"], row[name]["interval"]) for name in NAMES),
+                ]
+            )
     return rows
 
 

@@ -70,6 +70,7 @@ class Group(NamedTuple):
         return ", ".join(part for part in (self.dataset, self.condition, hops) if part)
 
 
+_HEAD = ("problems", "model", "arm")
 Section: TypeAlias = Callable[[Sequence[Entry]], list[list[str]]]
 """Rows of a table, its head first; none where the entries have nothing for it."""
 
@@ -205,13 +206,17 @@ def leaderboard(entries: Sequence[Entry]) -> str:
 
 def accuracies(entries: Sequence[Entry]) -> list[list[str]]:
     """Return a row for each data set or condition of each entry: accuracy with its interval, and other rates."""
-    shares = ("certified", "no_answer", "abstained", "wrong_formal")
-    head = ["problems", "model", "arm", "n", "accuracy (95%)", "with a guess"]
-    table = [[*head, "certified", "no answer", "abstained", "formally wrong", "says true"]]
+    shares = {
+        "certified": "certified",
+        "no_answer": "no answer",
+        "abstained": "abstained",
+        "wrong_formal": "formally wrong",
+    }
+    table = [[*_HEAD, "n", "accuracy (95%)", "with a guess", *shares.values(), "says true"]]
     for group, entry, rows in _cells(entries):
         counted = [percent(rate(rows, name)) if name in rows else "" for name in shares]
-        opening = [group.label, entry.model, entry.arm, str(len(rows)), with_interval(rate(rows, "right"))]
-        table.append([*opening, _guessed(rows), *counted, percent(says(rows, "true"))])
+        right = [str(len(rows)), with_interval(rate(rows, "right")), _guessed(rows)]
+        table.append([group.label, entry.model, entry.arm, *right, *counted, percent(says(rows, "true"))])
     return table
 
 
@@ -219,7 +224,7 @@ def by_hops(entries: Sequence[Entry]) -> list[list[str]]:
     """Return accuracies with a column for each hop count: figure 3 of LogicGuide's paper as numbers."""
     cells = {(group, id(entry)): rows for group, entry, rows in _cells(entries, by_hops=True)}
     hops = sorted({group.hops or "" for group, _ in cells}, key=naturally)
-    table = [["problems", "model", "arm", *(Group("", None, each).label for each in hops)]]
+    table = [[*_HEAD, *(Group("", None, each).label for each in hops)]]
     for whole in dict.fromkeys(group._replace(hops=None) for group in groups_of(entries, by_hops=True)):
         for entry in entries:
             found = [cells.get((whole._replace(hops=each), id(entry))) for each in hops]
@@ -231,7 +236,7 @@ def by_hops(entries: Sequence[Entry]) -> list[list[str]]:
 
 def exhausted(entries: Sequence[Entry]) -> list[list[str]]:
     """Return what is answered where nothing more could be inferred: LogicGuide, section 4.1, crosses them so."""
-    table = [["problems", "model", "arm", "exhausted", "says unknown", "says false", "says true", "no answer"]]
+    table = [[*_HEAD, "exhausted", "says unknown", "says false", "says true", "no answer"]]
     for group, entry, rows in _cells(entries):
         if "exhausted" in rows and entry.mode["decoding"] == "guided":
             ended = rows[rows["exhausted"] == 1]
@@ -279,7 +284,7 @@ def over_samples(entries: Sequence[Entry]) -> list[list[str]]:
 def costs(entries: Sequence[Entry]) -> list[list[str]]:
     """Return requests and tokens of each entry, and their cost where prices were given."""
     priced = any("cost" in entry.spent for entry in entries)
-    head = ["problems", "model", "arm", "attempts", "requests", "prompt tokens", "completion tokens"]
+    head = [*_HEAD, "attempts", "requests", "prompt tokens", "completion tokens"]
     table = [[*head, *(["cost"] * priced)]]
     for entry in entries:
         spent = {**dict.fromkeys(SPENT, 0), **entry.spent}

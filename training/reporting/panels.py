@@ -162,7 +162,7 @@ def _draw_retries(axes: Any, arms: Arms, metric: str) -> None:
         x = [p["retries"] + 0.05 * (i - (len(arms) - 1) / 2) for p in curve]
         y = [100 * p[metric] for p in curve]
         axes.errorbar(
-            x, y, bars(curve, metric), color=colour, marker=marker, ms=4, lw=1.6, elinewidth=0.9, clip_on=False
+            x, y, _bars(curve, metric), color=colour, marker=marker, ms=4, lw=1.6, elinewidth=0.9, clip_on=False
         )
         ends.append((y[-1], name))
     for y, (value, name) in zip(_apart([y for y, _ in sorted(ends)]), sorted(ends), strict=True):
@@ -185,7 +185,7 @@ def _draw_rates(axes: Any, arms: Arms, metric: str) -> None:
         x = [found["round"] + 0.05 * (i - (len(arms) - 1) / 2) for found in rounds]
         y = [100 * found[metric] for found in rounds]
         axes.errorbar(
-            x, y, bars(rounds, metric), color=colour, marker=marker, ms=5, lw=1.8, elinewidth=1.2, clip_on=False
+            x, y, _bars(rounds, metric), color=colour, marker=marker, ms=5, lw=1.8, elinewidth=1.2, clip_on=False
         )
         ends.append((y[-1], name))
     for y, (value, name) in zip(_apart([y for y, _ in sorted(ends)]), sorted(ends), strict=True):

@@ -9,7 +9,7 @@ of `rollout.programs.taxonomy`, which add up to all attempts, so that nothing is
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -175,23 +175,17 @@ def error_columns(programs: Sequence[JudgedProgram]) -> list[Record]:
     `errors` are those in the paper's nine categories; `causes` are `underconstrained`, `overconstrained` or `unknown`,
     of attempts of which several or all options hold.
     """
-    return list(_error_columns(programs))
-
-
-def _error_columns(programs: Sequence[JudgedProgram]) -> Iterator[Record]:
+    columns: list[Record] = []
     for dataset, models in _groups(programs).items():
         for model, own in models.items():
             found = [diagnose(program.attempt, program.judgement) for program in own]
             counts = Counter(diagnosis.category for diagnosis in found)
             several = [d for d in found if d.category in (Category.ALL_TRUE, Category.SEVERAL_TRUE)]
-            yield {
-                "dataset": dataset,
-                "model": model,
-                "n": len(found),
-                "errors": sum(counts[category] for category in ERRORS),
-                "categories": {category.value: counts[category] for category in Category},
-                "causes": dict(Counter(diagnosis.cause or "unknown" for diagnosis in several)),
-            }
+            told = {"dataset": dataset, "model": model, "n": len(found), "errors": sum(counts[each] for each in ERRORS)}
+            kinds = {category.value: counts[category] for category in Category}
+            causes = dict(Counter(diagnosis.cause or "unknown" for diagnosis in several))
+            columns.append({**told, "categories": kinds, "causes": causes})
+    return columns
 
 
 def error_table(columns: Sequence[Record]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rollout.records.selection import Answered, AnswerRule, majority, outcome
 from rollout.records.traces import Trace
-from training.estimates import Estimate, Proportion, exact_interval
+from training.estimates import Proportion, exact_interval
 from training.figures import bars, drawing, panels_of, svg_of
 from training.outcomes import Record
 from training.tables import with_interval
@@ -86,7 +86,7 @@ def curve_table(rows: Sequence[Record]) -> str:
     lines.append("| --- " * (1 + 2 * len(labels)) + "|")
     for row in rows:
         shares = ((row[label][name], row[label][f"{name}_interval"]) for label in labels for name in _AXES)
-        lines.append(f"| {row['k']} | {' | '.join(with_interval(Estimate(*each)) for each in shares)} |")
+        lines.append(f"| {row['k']} | {' | '.join(with_interval(*each) for each in shares)} |")
     return "\n".join(lines) + "\n"
 
 
