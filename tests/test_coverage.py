@@ -10,7 +10,7 @@ from critics.problem import Problem
 from rollout.records.traces import read_trace
 from tools.seeds.piece_tokenizer import EOS, PAD, piece_tokenizer
 from training.cli import app
-from training.curation.coverage import TOKEN_SHARES, coverage
+from training.curation.outcomes import TOKEN_SHARES, coverage
 from training.reporting.comparison import _coverage
 
 PIP = Problem("pip", "prontoqa", "Pip is a wren. Every wren is a bird.", "True or false: Pip is a bird.", answer="true")

@@ -22,8 +22,7 @@ from training.cli import app
 from training.configuration.run import ArmConfig
 from training.curation import derivation as derivations
 from training.curation.derivation import Derivation, derivation_counts
-from training.curation.pruning import pruned
-from training.curation.rationale import RationaleError, take_apart
+from training.curation.rationale import RationaleError, pruned, take_apart
 
 PETS = Formal(("(cat tom)", "(cat 'x) -> (pet 'x)", "(cat 'x) -> (furry 'x)", "(pet 'x) -> (loved 'x)"), "(loved tom)")
 HEAD = (

@@ -16,8 +16,7 @@ from critics.judge import judge_record
 from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.run import load_run
-from training.exchange.examples import read_example
-from training.exchange.exports import exported
+from training.exchange.exports import exported, read_example
 from training.exchange.hub import place_to_pull, place_to_push
 from training.exchange.verification import check_adapter, check_dataset
 from training.finetuning.job import FineTuning

@@ -25,12 +25,11 @@ from training.commands.options import Columns, Jobs, Json, Out, Timeout
 from training.commands.rationales import Filtering, filter_table, show
 from training.configuration.learning import KEEPS
 from training.configuration.section import nearest
-from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.environment import kept_by_grade
 from training.curation.filters import faithfulness_counts, funnel, kept, outline, select
-from training.curation.independence import FITS_ANOTHER, independent
-from training.curation.outcomes import outcomes
+from training.curation.judging import FITS_ANOTHER, independent
+from training.curation.outcomes import coverage, outcomes
 from training.exchange.rationales import Reading, rejections
 from training.exchange.tables import Rows, read_rows
 from training.lessons.teaching import file_examples

@@ -18,8 +18,7 @@ from rollout.records.traces import Trace
 from training.curation.filters import kept
 from training.curation.hindsight import FAILED, relabelled, unsigned_content
 from training.curation.judging import judged
-from training.curation.pruning import pruned
-from training.curation.rationale import RationaleError
+from training.curation.rationale import RationaleError, pruned
 
 DERIVED = "derived.jsonl"
 """The file of a dataset folder that holds the kept derived traces, so that their certificates can be re-checked."""

@@ -22,8 +22,7 @@ from rollout.prompts.prompt import problem_text
 from rollout.prompts.sentence import read_aloud
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace
-from training.curation.pruning import draft
-from training.curation.rationale import Rationale, RationaleError, predicates_of, take_apart
+from training.curation.rationale import Rationale, RationaleError, draft, predicates_of, take_apart
 
 SUFFIX = "~hindsight"
 SPOKEN = ("prontoqa", "proofwriter")

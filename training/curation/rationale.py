@@ -12,9 +12,11 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
-from critics.replay.formula import Literal, Statement, parse_literal
+from critics.replay.formula import Literal, Statement, parse_literal, parse_statement
 from critics.text.blocks import Block, answer_start, split_blocks
+from rollout.records.traces import Trace
 
 _BLOCK = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 _REASONING = re.compile(r"reasoning[ \t]*:", re.IGNORECASE)
@@ -131,3 +133,41 @@ def _reasoning_start(text: str, blocks: list[Block], first: Block) -> int:
 
 def _end(block: Block) -> int:
     return block.start + len(f"[[{block.action}:{block.content}]]")
+
+
+SUFFIX = "~pruned"
+
+
+def pruned(trace: Trace) -> Trace | None:
+    """Return a draft without the inferences that the proof does not use; None where there is nothing to drop.
+
+    Raises `RationaleError` where something should be dropped and cannot be. Dialogs are left alone, because a
+    later turn answers what stood before it, and so is whatever is certified by something else than a proof:
+    the claim that nothing follows needs every inference.
+    """
+    certificate, completion = trace.judged.certificate, trace.completion
+    if trace.format != "guided" or trace.messages or certificate is None or certificate["kind"] != "horn-proof":
+        return None
+    steps = certificate["evidence"]["steps"]
+    proof = {parse_literal(step["statement"]) for step in steps if step["by"] == "rule"}
+    if completion.count("[[infer:") == len(proof):
+        return None
+    rationale = take_apart(completion)
+    kept = [position for position, step in enumerate(rationale.steps) if step.literal in proof]
+    if len(kept) != len(proof) or {rationale.steps[position].literal for position in kept} != proof:
+        # Attack: the certificate is another trace's, and its proof is not in this text, or is there twice.
+        raise RationaleError("the certificate's proof is not what the text infers")
+    rest = rationale.only(kept)
+    dropped = predicates_of(step.literal for step in rationale.steps if step.literal is not None)
+    if rest.speaks_of(dropped - predicates_of(parse_statement(step["statement"]) for step in steps)):
+        raise RationaleError("the words of a kept inference go back to one that would be dropped")
+    return draft(trace, trace.id + SUFFIX, "prune", completion=rest.text)
+
+
+def draft(trace: Trace, draft_id: str, by: str, **changes: Any) -> Trace:
+    """Return a new attempt made of a trace, with where it comes from and without what holds for the trace alone.
+
+    The token ids are emptied: they spell the old text, and fine-tuning tokenises what has none.
+    """
+    made = replace(trace, id=draft_id, completion_ids=(), derived_from=trace.id, by=by, judgement=None)
+    return replace(made, **changes)

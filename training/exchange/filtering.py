@@ -21,7 +21,7 @@ from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import KEEPS, Keep
 from training.configuration.section import nearest
 from training.curation.filters import funnel, is_certified, is_strict, outline, select
-from training.curation.independence import independent
+from training.curation.judging import independent
 from training.curation.outcomes import outcomes
 from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table
 from training.exchange.tables import Row, Rows, rows_of_dataset

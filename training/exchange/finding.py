@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from critics.errors import InputError
 from training.configuration.section import nearest
-from training.exchange.examples import EXAMPLES
+from training.exchange.exports import EXAMPLES
 from training.lineage.adapter_files import MANIFEST
 from training.records.run_folder import RunLine, filters, read_run
 from training.rounds.promotion import REFUSED

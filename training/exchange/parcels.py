@@ -16,7 +16,7 @@ from typing import Any
 
 from critics.errors import InputError
 from training.exchange.cards import AdapterFacts, RunFacts, adapter_card
-from training.exchange.examples import EXAMPLES, read_examples
+from training.exchange.exports import EXAMPLES, read_examples
 from training.exchange.finding import Found, keep_of, read_json
 from training.lineage.adapter_files import MANIFEST, read_manifest, verify_adapter
 from training.lineage.entries import LINEAGE, check_dataset

@@ -21,7 +21,7 @@ from rollout.records.traces import Trace
 from rollout.strategies.formalisation import RATIONALE, formalised, request
 from training.configuration.learning import Keep
 from training.curation.filters import funnel, is_certified, kept, outline, select
-from training.curation.independence import FITS_ANOTHER, independent
+from training.curation.judging import FITS_ANOTHER, independent
 from training.curation.outcomes import outcomes
 from training.exchange.columns import Parts, RationaleRow, RowError, read_answers, read_rationale
 from training.exchange.shapes import format_of, language_of, parts_of, shape_of, told_formats

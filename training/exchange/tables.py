@@ -11,7 +11,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from glob import glob, has_magic
 from importlib import import_module
 from itertools import chain
@@ -228,15 +228,19 @@ def _json_lines(text: str, path: Path, name: str) -> Rows:
     for number, ended in enumerate(_lines(text), 1):
         line = ended.removesuffix("\n")
         if line.strip():
-            try:
-                encoded = line.encode("utf-8", "surrogateescape")
-                values = read_line(encoded, where=f"{path}:{number}", checksum=False, unique=True)
-                rows.append(Row(name, number, values, line.removesuffix("\r")))
-            except StoreError as error:
-                unreadable.append(UnreadableRow(f"{name}/row-{number}", "bad_line", str(error), line))
+            read = _json_row(line, name, number, f"{path}:{number}")
+            (rows if isinstance(read, Row) else unreadable).append(read)  # type: ignore[arg-type]
     if not rows and len(unreadable) > 1 and (listed := _listed_object(text)):
         return _json(listed, path, name)
     return Rows("jsonl", rows, unreadable)
+
+
+def _json_row(raw: str, name: str, number: int, where: str) -> Row | UnreadableRow:
+    try:
+        values = read_line(raw.encode("utf-8", "surrogateescape"), where=where, checksum=False, unique=True)
+    except StoreError as error:
+        return UnreadableRow(f"{name}/row-{number}", "bad_line", str(error), raw)
+    return Row(name, number, values, raw.removesuffix("\r"))
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -277,13 +281,8 @@ def _json(text: str, path: Path, name: str) -> Rows:
             where = f"{path}: row {number}: not JSON from here to the end ({error}); mend the file"
             unreadable.append(UnreadableRow(f"{name}/row-{number}", "bad_line", where, text[at:]))
             break
-        raw, at = text[at:end], end
-        try:
-            encoded = raw.encode("utf-8", "surrogateescape")
-            values = read_line(encoded, where=f"{path}: row {number}", checksum=False, unique=True)
-            rows.append(Row(name, number, values, raw))
-        except StoreError as error:
-            unreadable.append(UnreadableRow(f"{name}/row-{number}", "bad_line", str(error), raw))
+        read, at = _json_row(text[at:end], name, number, f"{path}: row {number}"), end
+        (rows if isinstance(read, Row) else unreadable).append(read)  # type: ignore[arg-type]
     return Rows("json", rows, unreadable)
 
 
@@ -293,50 +292,20 @@ def _after_blanks(text: str, at: int) -> int:
     return at
 
 
-@dataclass(slots=True)
-class _Noted:
-    """Lines that remember what was taken of them, so that a row comes back as it stood."""
-
-    lines: Iterator[str]
-    taken: list[str] = field(default_factory=list[str])
-    num: int = 0
-
-    def __iter__(self) -> "_Noted":
-        return self
-
-    def __next__(self) -> str:
-        line = next(self.lines)
-        self.taken.append(line)
-        self.num += 1
-        return line
-
-    def give(self) -> str:
-        """Return what was taken since the last time."""
-        text = "".join(self.taken)
-        self.taken.clear()
-        return text
-
-
 def _csv(text: str, path: Path, name: str) -> Rows:
     csv.field_size_limit(_MOST_CHARACTERS)
-    lines = _Noted(_lines(text))
-    header_line = next(_lines(text), "")
-    delimiter = "\t" if path.suffix == ".tsv" else max(",;\t|", key=header_line.count)
+    lines = list(_lines(text))
+    delimiter = "\t" if path.suffix == ".tsv" else max(",;\t|", key=(lines[0] if lines else "").count)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     header = [cell.strip() for cell in _cells(reader) or []]
     if twice := next((cell for cell in header if header.count(cell) > 1), None):
         raise InputError(f"{path}: the column {twice!r} is there twice; rename one")
-    head = lines.give()
-    rows: list[Row] = []
-    unreadable: list[UnreadableRow] = []
-    number = 0
-    while True:
-        first = lines.num + 1
+    found = Rows("csv", rows := [], unreadable := [], header="".join(lines[: reader.line_num]))
+    at, number = reader.line_num, 0
+    while at < len(lines):
         cells = _cells(reader)
-        raw = lines.give()
-        if cells is None and not raw.strip():
-            break
-        if cells == []:
+        first, raw, at = at + 1, "".join(lines[at : reader.line_num]), max(reader.line_num, at + 1)
+        if cells == [] or (cells is None and not raw.strip()):
             continue
         number += 1
         told = f"{path}: row {number} (line {first})"
@@ -351,7 +320,7 @@ def _csv(text: str, path: Path, name: str) -> Rows:
         else:
             values = {key: cell or None for key, cell in zip(header, cells, strict=True)}
             rows.append(Row(name, number, values, raw))
-    return Rows("csv", rows, unreadable, header=head)
+    return found
 
 
 def _cells(reader: Iterator[list[str]]) -> list[str] | None:

@@ -189,7 +189,7 @@ def _is_shaped(example: Mapping[str, Any]) -> bool:
         return False
     if _TEXT <= keys <= _UNPROVED - (_DIALOG - _TEXT):
         return all(isinstance(example[key], str) for key in ("prompt", "completion"))
-    return keys == _DIALOG and all(map(_is_turn, _listed(example["messages"])))
+    return not keys ^ _DIALOG and all(map(_is_turn, _listed(example["messages"])))
 
 
 def _is_turn(turn: object) -> bool:

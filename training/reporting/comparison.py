@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from critics.errors import InputError
 from critics.replay.grades import count_by_grade
-from training.curation.coverage import SHARES, TOKEN_SHARES
+from training.curation.outcomes import SHARES, TOKEN_SHARES
 from training.estimates import (
     REPLICATES,
     PairedComparison,

@@ -11,11 +11,11 @@ from critics.judge import Judging
 from rollout.policies.policy import PolicyError, load_tokenizer
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
-from training.curation.coverage import coverage
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.environment import kept_by_grade
 from training.curation.filters import Outline, false_positives, funnel, is_lucky, outline, select, subsample
-from training.curation.independence import FITS_ANOTHER, independent
+from training.curation.judging import FITS_ANOTHER, independent
+from training.curation.outcomes import coverage
 from training.lineage.entries import LINEAGE, Origin, entries, origin, read_entries, write_entries
 from training.lineage.kept import CERTIFICATES, SUMMARY, slim, write_card
 from training.lineage.revocation import read_revocations, unrevoked
