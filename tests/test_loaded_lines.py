@@ -7,7 +7,7 @@ import pytest
 from tests.test_report import THREE, make_run
 from tools.loaded_lines import lines_of, loaded_lines
 
-BARS = {"compare": 8_000}
+BARS = {"compare": 8_000, "configuration": 6_000, "help": 1_000}
 """At most so many lines; `python -m tools.loaded_lines certistar compare RUN --modules` shows which."""
 
 
@@ -16,6 +16,18 @@ def test_comparing_a_run_loads_a_tenth_of_the_house(tmp_path: Path) -> None:
     found = loaded_lines(["certistar", "compare", str(run), "--json"])
     assert "training.reporting.comparison" in found
     assert sum(found.values()) <= BARS["compare"], found
+
+
+def test_reading_a_configuration_loads_settings_and_no_engine() -> None:
+    found = loaded_lines(["python", "-c", "import training.configuration.run"])
+    assert "training.configuration.run" in found
+    assert sum(found.values()) <= BARS["configuration"], found
+
+
+@pytest.mark.parametrize("words", [[], ["report"], ["bench"], ["doctor"]])
+def test_help_loads_next_to_nothing(words: list[str]) -> None:
+    found = loaded_lines(["certistar", *words, "--help"])
+    assert sum(found.values()) <= BARS["help"], found
 
 
 def test_modules_are_counted_once_and_others_not_at_all() -> None:
