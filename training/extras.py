@@ -19,7 +19,7 @@ PURPOSES = {
     "reasoning-gym": "certistar audit-data reasoning-gym:TASK",
     "trackers": "training.trackers: tensorboard and trackio",
 }
-"""What each extra is for; `docs` and `dev` are for who works on the project."""
+"""Purpose of each extra; `docs` and `dev` are for who works on the project."""
 PACKAGES: Mapping[str, tuple[str, ...]] = {
     "data": ("datasets", "pandas", "pyarrow"),
     "train": (

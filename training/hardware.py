@@ -28,7 +28,7 @@ class Device:
     bandwidth: float
     """Bytes a second from its memory."""
     measured: bool
-    """Whether the two were measured here; else they are the maker's."""
+    """True where the two were measured here; else they are the maker's."""
 
 
 PUBLISHED = {
@@ -48,11 +48,11 @@ PUBLISHED = {
 }
 """Gigabytes, dense 16-bit peak and bandwidth by the makers' data sheets; of several names that fit, the first."""
 USABLE = 0.96
-"""Of a GPU's memory, what its driver and its context leave; assumed."""
+"""Share of a GPU's memory that its driver and its context leave; assumed."""
 
 
 DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
-"""Where the drivers of NVIDIA, AMD and WSL show; to ask torch could wake the GPUs."""
+"""Paths at which the drivers of NVIDIA, AMD and WSL show; to ask torch could wake the GPUs."""
 
 
 def has_accelerator() -> bool:

@@ -16,7 +16,7 @@ class Part:
 
     cells: Callable[[Setting], Iterator[Cell]]
     share: float
-    """Of the time, beside the other parts' shares; a part whose package is not installed takes seconds."""
+    """Share of the time, beside the other parts' shares; a part whose package is not installed takes seconds."""
     what: str
     """For people."""
     needs: str = ""

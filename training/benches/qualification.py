@@ -34,7 +34,7 @@ from training.records.store import make_folder, write_json
 
 MINUTES = 20.0
 STARTS = 4
-"""How often a part's process is started in one call."""
+"""Starts of a part's process in one call."""
 
 
 def qualify(

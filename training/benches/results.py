@@ -81,11 +81,11 @@ class PartResult:
     ended: str = ""
     """`finished`, or what cut it short."""
     seconds: float = 0.0
-    """Of all calls."""
+    """Seconds of all calls."""
     command: str = ""
-    """What measured it, without the folder of results, which is of one machine alone."""
+    """Command that measured it, without the folder of results, which is of one machine alone."""
     limit_s: float = 0.0
-    """Of the last call."""
+    """Time limit of the last call."""
 
     def with_cell(self, name: str, result: CellResult) -> "PartResult":
         """Return the part with one more cell."""

@@ -77,7 +77,7 @@ class Answers:
     gold: Mapping[str, str]
     """The known answers, by problem."""
     rows: Sequence[Record]
-    """Of the curve; empty where it was not asked for."""
+    """Rows of the curve; empty where it was not asked for."""
 
     @property
     def answers(self) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "certistar compare checkpoints/demo --json"
 PAPER = "autoeval-paper"
-"""What stands for the tables of AutoEval's paper where files are named."""
+"""Name that stands for the tables of AutoEval's paper where files are named."""
 
 
 def compare(

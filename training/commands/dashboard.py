@@ -18,9 +18,9 @@ from training.reporting.sentences import percent
 from training.rounds.line import Notice
 
 LOOK_S = 2.0
-"""How often the run folder is looked into."""
+"""Seconds between two looks into the run folder."""
 SAY_S = 30.0
-"""How often a plain line says how far the run is."""
+"""Seconds between two plain lines on how far the run is."""
 MAX_LINES = 24
 """Lines of rounds shown at once: those at work first."""
 

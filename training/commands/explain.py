@@ -25,7 +25,7 @@ from training.reporting.proofs import trace_lines
 
 EXAMPLE = "certistar explain kept 3"
 NUM_SHOWN = 3
-"""Of the attempts below runs that have an id or a certificate."""
+"""Attempts shown at most where several have an id or a certificate."""
 
 
 class Piece(TypedDict):

@@ -20,7 +20,7 @@ Mode: TypeAlias = Literal["fixed", "compatible"]
 
 _MAX_WORDS = 200
 _MAX_NODES = 1000
-"""How far a guide's grammar is searched before its words count as too many to list."""
+"""Limits of the search of a guide's grammar, beyond which its words count as too many to list."""
 _LOGIC_STATES = {"axiom": "axiom", "goal": "goal", "infer": "infer"}
 """The states inside a block of a known action; every other action is followed by a name."""
 
@@ -31,10 +31,10 @@ class Position:
 
     state: str
     allowed: list[str] | None
-    """What may stand here as a whole, given what is typed of it, sorted; None where that is not finite."""
+    """Words that may stand here as a whole, given what is typed of it, sorted; None where that is not finite."""
     goal: str | None
     unusable: str | None = None
-    """Why the original engine would have stopped before; only the `compatible` mode has such texts."""
+    """Reason for which the original engine would have stopped before; only the `compatible` mode has such texts."""
     dropped: tuple[str, ...] = ()
     """The blocks that changed nothing because they mean nothing, each with the reason; of the guide `logic`."""
 

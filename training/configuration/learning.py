@@ -86,7 +86,7 @@ class LessonConfig(Section):
     passing_only: bool = True
     """False: a compile fix counts also where tests fail after it and a later turn mends them, as in the paper."""
     shares: dict[Kind, Rate] | None = None
-    """Of each kind of lesson among those trained on, 1 in all. null: as many as there are."""
+    """Share of each kind of lesson among those trained on, 1 in all. null: as many as there are."""
     rare_below: Rate = 0.05
     """A logic class is rare where fewer of the lessons have it; the paper names 5% for rules with several variables."""
     rare_copies: Positive = 1

@@ -58,8 +58,8 @@ class ModelConfig(Section):
     """Tokens for thoughts, beside `sampling.max_new_tokens`; a thought that is longer is ended there. Guided arms need
     it, because the guide begins to watch where the thought ends. null: thoughts count among the new tokens."""
     engine: Literal["own", "vllm", "sglang"] = "own"
-    """What decodes in this process. own: the loop of this project, the reference. vllm: vLLM (extra `vllm`), under the
-    same guides (docs/decoding.md). sglang: as a server alone."""
+    """Engine that decodes in this process. own: the loop of this project, the reference. vllm: vLLM (extra `vllm`),
+    under the same guides (docs/decoding.md). sglang: as a server alone."""
     vllm: VLLMConfig = VLLMConfig()
     server: ServerSettings | None = None
     """null: the model runs in this process."""

@@ -30,10 +30,10 @@ class ReinforcementConfig(Section):
     beta: Annotated[float, Field(ge=0)] = 0.0
     """Weight of the divergence from the base model; 0, as TRL's GRPO has it, needs no second model in memory."""
     credit: Literal["attempt", "first_bad_step"] = "attempt"
-    """What of an attempt below its group's mean is punished: all of it, or from its first bad step on, where one is
-    known (GRPO)."""
+    """Part of an attempt below its group's mean that is punished: all of it, or from its first bad step on, where one
+    is known (GRPO)."""
     thoughts: Literal["judged", "ignored"] = "judged"
-    """What is thought aloud before a reply. judged: it is a part of the text, and a sentence of it that is false or not
+    """Thoughts before a reply. judged: it is a part of the text, and a sentence of it that is false or not
     read earns nothing. ignored: the reply alone is judged, and no token of the thought is learnt (GRPO)."""
     training: TrainingConfig = TrainingConfig()
     seed: int = 0

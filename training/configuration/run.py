@@ -45,7 +45,7 @@ class ArmConfig(Section):
     match: str | None = None
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
     gold: bool = True
-    """Whether the arm sees the gold answers of its training problems; false: its critic or its samples decide alone."""
+    """The arm sees the gold answers of its training problems; false: its critic or its samples decide alone."""
     false_positives: Rate = 0.0
     """With `keep: strict`, a share of the lucky traces kept all the same: what a critic that errs so often would do."""
     flaw: str | None = None
@@ -148,7 +148,7 @@ class EvaluationConfig(Section):
     primary: Literal["accuracy", "gain", "certified"] | None = None
     """The metric that the run is about, declared before it; the others are secondary. null: none was declared."""
     temperature: Annotated[float, Field(ge=0)] = 1.0
-    """Of the sampled evaluation, and of benchmarks; 0 is greedy."""
+    """Temperature of the sampled evaluation, and of benchmarks; 0 is greedy."""
     resampled: bool = False
     """Measure dialogs also with plain resampling in the place of feedback, before the first round and after the last:
     the control without which nothing may be claimed for feedback."""
@@ -160,9 +160,11 @@ class WorkersConfig(Section):
     backend: Literal["local", "ray"] = "local"
     """local: processes of this machine. ray: those of a Ray cluster (extra `ray`, docs/scaling.md)."""
     address: str | None = None
-    """Of the Ray cluster: HOST:PORT, or auto on a machine of it. null: RAY_ADDRESS, else one kept here for the run."""
+    """Address of the Ray cluster: HOST:PORT, or auto on a machine of it. null: RAY_ADDRESS, else one kept here for the
+    run."""
     gpus: Annotated[float, Field(ge=0)] | None = None
-    """Of each policy under ray, a fraction where several share one. null: one where the cluster has any, else none."""
+    """GPUs of each policy under ray, a fraction where several share one. null: one where the cluster has any, else
+    none."""
     samplers: Annotated[int, Field(ge=0)] = 0
     """Policies of a line of rounds, each in a process; 0: one a GPU; without GPUs one a core, as memory allows."""
     critics: Annotated[int, Field(ge=0)] = 0

@@ -20,7 +20,7 @@ class Shape:
     num_matrix: int
     """Parameters that each token is multiplied with: linear layers and the output head, tied or not."""
     num_linear: int
-    """Those of them outside the head, which adapters are put on and four bits are for."""
+    """Parameters outside the head, which adapters are put on and four bits are for."""
     linear_widths: int
     """Sum over linear layers outside the head of inputs plus outputs: LoRA has this times its rank."""
     layers: int
@@ -62,7 +62,7 @@ def shape_of_model(model: Any) -> Shape | None:
 
 
 LOGIT_BYTES = 12
-"""Of one token and one word: the logarithm of its probability, and two gradients, all in float32."""
+"""Bytes for one token and one word: the logarithm of its probability, and two gradients, all in float32."""
 
 
 def num_trained(shape: Shape, config: TrainingConfig) -> int:

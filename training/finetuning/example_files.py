@@ -16,7 +16,7 @@ from training.lineage.revocation import check_unrevoked
 from training.records.store import read_records
 
 Examples: TypeAlias = list[Example] | list[MaskedExample]
-"""Of one kind: completions of prompts, or dialogs with a mask."""
+"""Examples of one kind: completions of prompts, or dialogs with a mask."""
 
 
 def examples_path(data: Path) -> Path:

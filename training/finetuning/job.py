@@ -16,7 +16,7 @@ from training.finetuning.trackers import Tracking, tracking
 from training.records.store import write_json
 
 ANSWER_S = 600.0
-"""How long processes wait for one another: until machines have met, and in each exchange. NCCL's own default."""
+"""Seconds that processes wait for one another: until machines have met, and in each exchange. NCCL's own default."""
 
 
 _READ = {"dtype", "prompt", "thinking"}
@@ -46,7 +46,7 @@ class FineTuning:
     nproc: int = 1
     """Processes on this machine."""
     progress: bool = False
-    """Whether to show the Trainer's own bar; several at once would garble a terminal."""
+    """Show the Trainer's own bar; several at once would garble a terminal."""
     log: Path | None = None
     """A JSON-lines file that gets speed, memory and loss at each logging step; never among the data files."""
     tracked_as: str = ""

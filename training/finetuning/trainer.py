@@ -91,7 +91,7 @@ class CheckedTrainer(Trainer):
     """The checkpoint that the training goes on from."""
     model: Any
     is_known_apart = True
-    """Whether packed examples were seen not to depend on each other, on this device and by these kernels."""
+    """True once packed examples were seen not to depend on each other, on this device and by these kernels."""
     model_accepts_loss_kwargs: bool
     compute_loss_func: Any
 

@@ -192,4 +192,4 @@ def _trace(problem: Problem, way: str, format_: str, completion: str) -> Trace:
 
 
 WAYS: Mapping[str, Writer] = {"kernel": _by_kernel, "search": _by_search, "solver": _by_solver}
-"""What decides a problem, by its name for people, quickest first."""
+"""Ways to decide a problem, by their names for people, quickest first."""

@@ -46,7 +46,7 @@ class Taught:
     learnt: Completed | Lesson
     certificate: str | None
     provenance: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """Of a trace that was made of another one: which, and by what."""
+    """Source of a trace that was made of another one: which, and by what."""
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -14,13 +14,13 @@ class Division:
     lines: int
     """Lines at work at once."""
     sharing: int
-    """Those of them that share the machine's memory, or one GPU's."""
+    """Number of them that share the machine's memory, or one GPU's."""
     processes: int
     """Processes of a fine-tuning, one a GPU of its line, in the line with fewest."""
     policies: int
     """Policies of a line, no more than there are batches for."""
     samplers: int
-    """Those of them that share the machine's memory, or one GPU's."""
+    """Number of them that share the machine's memory, or one GPU's."""
 
     def said(self, gpus: int) -> str:
         """Return what people are told."""

@@ -74,9 +74,9 @@ class Forecast:
     by_arm: Mapping[str, Lengths]
     speed: Speed
     engine: str = "own"
-    """What decodes (`model.engine`)."""
+    """Engine that decodes (`model.engine`)."""
     merges: bool = True
-    """Whether adapters are merged for sampling, which loses nothing in float32 alone."""
+    """True where adapters are merged for sampling, which loses nothing in float32 alone."""
 
     @property
     def wall_s(self) -> float:

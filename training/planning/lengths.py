@@ -31,7 +31,7 @@ from training.workers.strategies import SingleAttempt, strategy_of
 SAMPLED = 48
 """Problems that are looked at."""
 CHARACTERS_PER_TOKEN = 2.5
-"""Of a model that nobody knows here; the densest that was counted (`training.planning.known_models`)."""
+"""Assumed of a model that nobody knows here; the densest that was counted (`training.planning.known_models`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Lengths:
     """False: no demonstration could be written, and completions are taken as long as they may get."""
     longest_prompt: float = 0.0
     uncut: float = 0.0
-    """Of the longest reference, whatever the limit."""
+    """Tokens of the longest reference, whatever the limit."""
     limit: int = 0
     thoughts: int = 0
     """Tokens for what is thought before the reply."""

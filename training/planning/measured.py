@@ -18,7 +18,7 @@ from training.planning.lengths import Lengths
 from training.planning.speed import Speed, stated_speed
 
 BYTES = 2
-"""Of a weight: all is measured in bfloat16."""
+"""Bytes of a weight: all is measured in bfloat16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class TrainingSpeed:
     shape: Shape
     config: TrainingConfig
     tokens: int
-    """Of a row."""
+    """Tokens of a row."""
     token_s: float
 
 

@@ -15,9 +15,9 @@ from training.rounds.entry import ATTEMPTS, Measuring, finished, folder_of
 from training.workers.models import NamedModel
 
 FILLER = "? "
-"""What the stand-in writes where most requests are wanted: a reply that no critic accepts, as long as may be."""
+"""Longest rejected reply, for the upper bound of requests."""
 WORDS = "It is said that this one holds. "
-"""The same of a round trip, which only a description in English lets go on."""
+"""The same for a round trip, which only a description in English lets go on."""
 
 
 @dataclass(frozen=True, slots=True)

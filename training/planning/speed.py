@@ -13,15 +13,15 @@ from training.planning.lengths import Lengths
 from training.rounds.problems import training_problems
 
 TRAINING_SHARE, DECODING_SHARE = 0.4, 0.5
-"""Of a device's published speed, what fine-tuning and decoding usually get of it; assumed, not measured."""
+"""Shares of a device's published speed that fine-tuning and decoding usually get; assumed, not measured."""
 LAYER_S = 0.75e-3
-"""Of a step of the own loop on a GPU: some 60 operations of a layer, launched one after the other; as others report
-25 to 35 ms a step for 36 layers, whatever the batch."""
+"""Seconds a layer in a step of the own loop on a GPU: some 60 operations of a layer, launched one after the other; as
+others report 25 to 35 ms a step for 36 layers, whatever the batch."""
 GPU_START_S, HOST_START_S = 15.0, 0.7
-"""Of a stage's process: with a GPU it imports torch itself, else it is forked from one that has; the first is assumed,
-the second was measured."""
+"""Seconds to start a stage's process: with a GPU it imports torch itself, else it is forked from one that has; the
+first is assumed, the second was measured."""
 LOAD_BYTES_S = 2e9
-"""Of weights that are read from a local disk; assumed."""
+"""Bytes a second of weights that are read from a local disk; assumed."""
 UNKNOWN_CRITIC_S = 0.02
 
 
@@ -35,11 +35,11 @@ class Speed:
     critic_s: float
     measured: bool
     start_s: float = 0.0
-    """Of a stage's process, until it begins."""
+    """Seconds of a stage's process until it begins."""
     load_s: float = 0.0
-    """Of a model."""
+    """Seconds to load a model."""
     source: str = ""
-    """Where the numbers come from, for people."""
+    """Source of the numbers, for people."""
 
 
 def few(config: RunConfig, num: int) -> RunConfig:
