@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from critics.formats.asp.control import FreshControls, GuardedControl, compiled
+from critics.formats.asp.control import GuardedControl, compiled
 from critics.formats.asp.critic import judge_asp
 from critics.formats.asp.examination import check_recursion, check_safety, read_submission
 from critics.formats.asp.hypothesis import Hypotheses
@@ -23,7 +23,7 @@ from critics.replay.answer_sets.stable_models import Work, answer_sets, ground, 
 from critics.replay.answer_sets.submission import ProgramTest, read_test
 from critics.replay.answer_sets.values import Question
 from critics.verdict import verdict_record
-from tools.bench.asp import program
+from tools.bench.asp import FreshControls, program
 
 ATOMS = ("p(a)", "p(b)", "q(a)", "q(b)", "r", "-p(a)", "-p(b)", "-q(a)", "-q(b)", "-r")
 BIT = {atom: 1 << i for i, atom in enumerate(ATOMS)}

@@ -14,9 +14,9 @@ from critics.audit.audit import CaseResult, audit, report, without_slow_cases
 from critics.audit.catalogue_file import Catalogue, ForgeryCase, HonestCase, load_catalogue, own_catalogues
 from critics.errors import InputError
 from critics.formats.format import find_format
+from critics.formats.horn import horn_certificate
 from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import judge_record
-from critics.logic.horn import horn_certificate
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck.index import recheck
 from critics.replay.formula import parse_literal

@@ -3,10 +3,10 @@ import random
 
 import pytest
 
-from critics.formats.asp.control import FreshControls, GuardedControl
+from critics.formats.asp.control import GuardedControl
 from critics.formats.asp.examination import prepare, run
 from critics.replay.answer_sets.language import AspError
-from tools.bench.asp import pigeons, program
+from tools.bench.asp import FreshControls, pigeons, program
 from tools.bench.catalogue import bench
 
 

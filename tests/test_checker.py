@@ -14,7 +14,7 @@ import pytest
 import critics
 import critics.checker
 from critics.formats.guided.critic import judge_guided
-from critics.logic.horn import horn_certificate
+from critics.formats.horn import horn_certificate
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck_one
 from critics.replay.answers import in_terms_of

@@ -16,8 +16,8 @@ from critics.audit.conformance import PROMISES, budget_violations, violations
 from critics.errors import InputError
 from critics.formats.format import CriticPlugin, as_format, judge_by
 from critics.formats.guided.critic import judge_guided
+from critics.formats.horn import horn_certificate
 from critics.judge import JudgePool, judge_record
-from critics.logic.horn import horn_certificate
 from critics.problem import Attempt, Problem
 from critics.recheck.index import recheck
 from critics.replay.formula import parse_literal

@@ -11,8 +11,8 @@ import pytest
 import critics
 import critics.checker
 import critics.text.background
+from critics.formats.horn import horn_certificate
 from critics.judge import judge
-from critics.logic.horn import horn_certificate
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck import recheck
 from critics.replay.certificate import Rejected, digest

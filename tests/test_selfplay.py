@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from critics.formats.format import find_format
+from critics.formats.horn import horn_certificate
 from critics.judge import judge_record
-from critics.logic.horn import horn_certificate
 from critics.problem import Attempt, Problem
 from critics.replay.formula import parse_literal
 from critics.replay.kernel import Axiom

@@ -54,7 +54,7 @@ def answer_sets(text: str, most: int) -> list[frozenset[str]]:
     control = compiled(text, f"--models={most}")
     with control.solve(yield_=True) as handle:
         found = [frozenset(map(str, model.symbols(atoms=True))) for model in handle]
-        _decided(handle.get())
+        is_decided(handle.get())
     return found
 
 
@@ -72,20 +72,20 @@ class GuardedControl:
     def satisfiable(self, on: Collection[str], free: Collection[str] = ()) -> bool:
         """Say whether there is an answer set; raises `BudgetExhausted`. `free` guards are on or off as it suits."""
         result = self._control.solve(assumptions=self._assumed(on, free))
-        return _decided(result)
+        return is_decided(result)
 
     def model(self, on: Collection[str], free: Collection[str] = ()) -> frozenset[str] | None:
         """Return one answer set, guards and other names of the critic included, or None."""
         with self._control.solve(assumptions=self._assumed(on, free), yield_=True) as handle:
             for model in handle:
                 return frozenset(map(str, model.symbols(atoms=True)))
-            _decided(handle.get())
+            is_decided(handle.get())
         return None
 
     def core(self, on: Collection[str], free: Collection[str] = ()) -> frozenset[str] | None:
         """Return guards of `on` that cannot all be on, the rest as assumed; None where they can."""
         with self._control.solve(assumptions=self._assumed(on, free), yield_=True) as handle:
-            if _decided(handle.get()):
+            if is_decided(handle.get()):
                 return None
             core = set(handle.core())
         return frozenset(guard for guard in on if self._literals[guard] in core)
@@ -96,20 +96,6 @@ class GuardedControl:
             for guard, literal in self._literals.items()
             if guard in on or guard not in free
         ]
-
-
-class FreshControls:
-    """A Control of its own for each question: the slow way, kept as the baseline and as a second opinion."""
-
-    def __init__(self, program: str, fragments: Fragments) -> None:
-        self._program = program
-        self._fragments = fragments
-
-    def satisfiable(self, on: Collection[str]) -> bool:
-        """Say whether there is an answer set; raises `BudgetExhausted`."""
-        lines = dict.fromkeys(line for guard in on for line in self._fragments[guard])
-        facts = [f"{guard}." for guard in on]
-        return _decided(compiled("\n".join([self._program, *facts, *lines])).solve())
 
 
 def _clingo() -> Any:
@@ -123,7 +109,8 @@ def _literal(atoms: Any, guard: str) -> int:
     return found.literal
 
 
-def _decided(result: Any) -> bool:
+def is_decided(result: Any) -> bool:
+    """Say whether there is an answer set; raises `BudgetExhausted` where the solver cannot tell."""
     if result.satisfiable:
         return True
     if result.unsatisfiable:

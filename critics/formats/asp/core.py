@@ -11,8 +11,19 @@ from itertools import chain
 from critics.formats.asp.control import CompileError, GuardedControl
 from critics.formats.asp.suite import selector
 from critics.logic.cores import smallest
-from critics.replay.answer_sets.language import AspLiteral, AspRule, Choice, Comparison, Condition, Element, is_variable
+from critics.replay.answer_sets.language import AspLiteral, AspRule, Choice, Comparison, Condition, Element
 from critics.replay.answer_sets.reader import AspProgram
+from critics.replay.answer_sets.stable_models import (
+    Possible,
+    Rule,
+    TooLarge,
+    Work,
+    apart,
+    atom_of,
+    bindings,
+    matched,
+    plain,
+)
 
 MAX_GROUND = 2_000
 """Ground instances of one explanation; beyond, its rules alone are told."""
@@ -44,7 +55,10 @@ def grounded(program: AspProgram, core: tuple[int, ...], extra: tuple[AspRule, .
     Empty where there are too many instances, or where these alone do not contradict it.
     """
     numbered = [(i, program.rules[i]) for i in core] + [(-1 - n, rule) for n, rule in enumerate(extra)]
-    found = list(_instances(numbered))
+    try:
+        found = list(_instances(numbered))
+    except TooLarge:
+        return []
     if not found or len(found) > MAX_GROUND:
         return []
     own = [(i, rule) for i, rule in found if i >= 0]
@@ -63,72 +77,33 @@ def grounded(program: AspProgram, core: tuple[int, ...], extra: tuple[AspRule, .
 
 
 def _instances(rules: list[tuple[int, AspRule]]) -> Iterator[tuple[int, AspRule]]:
-    """Yield ground instances whose positive conditions could hold, in the order in which they become derivable."""
-    known: dict[AspLiteral, None] = {}
+    """Yield ground instances whose conditions could hold, in the order in which they become derivable."""
+    known: Possible = {}
     seen: dict[tuple[int, AspRule], None] = {}
+    work, simple = Work(), [apart(plain(rule)) for _, rule in rules]
     grown = True
     while grown and len(seen) <= MAX_GROUND:
         grown = False
-        for position, rule in rules:
-            for binding in list(_bindings(rule.body, known, {})):
-                instance = (position, _ground(rule, binding, known))
+        for (position, rule), conditions in zip(rules, simple, strict=True):
+            for binding in list(bindings(conditions.body, known, {}, work)):
+                instance = (position, _ground(rule, conditions, binding, known, work))
                 if instance not in seen:
                     seen[instance] = None
                     grown = True
-                    known |= dict.fromkeys(instance[1].heads())
+                    for head in instance[1].heads():
+                        known.setdefault((atom_of(head)[0], 1 + len(head.arguments)), {})[atom_of(head)] = None
     # A choice gains elements as atoms become known: its last form replaces the earlier ones.
     yield from {(position, rule.body): (position, rule) for position, rule in seen}.values()
 
 
-def _bindings(
-    conditions: tuple[Condition, ...], known: dict[AspLiteral, None], binding: dict[str, str]
-) -> Iterator[dict[str, str]]:
-    positive = [c for c in conditions if isinstance(c, AspLiteral) and not c.default]
-    found = [binding]
-    for literal in positive:
-        found = [new for old in found for atom in known if (new := _matched(literal, atom, old)) is not None]
-        if len(found) > MAX_GROUND:
-            return
-    equations = [c for c in conditions if isinstance(c, Comparison)]
-    for candidate in found:
-        solved = _solved(equations, candidate)
-        if solved is not None:
-            yield solved
-
-
-def _matched(literal: AspLiteral, atom: AspLiteral, binding: dict[str, str]) -> dict[str, str] | None:
-    if literal.signed != atom.signed:
-        return None
-    new = dict(binding)
-    for wanted, term in zip(literal.arguments, atom.arguments, strict=True):
-        if wanted != "_" and term != (new.setdefault(wanted, term) if is_variable(wanted) else wanted):
-            return None
-    return new
-
-
-def _solved(equations: list[Comparison], binding: dict[str, str]) -> dict[str, str] | None:
-    """Bind what `=` binds; comparisons of order are left to clingo."""
-    new = dict(binding)
-    for _ in equations:
-        for equation in equations:
-            left, right = (new.get(term, term) for term in equation.arguments)
-            if equation.operator == "=" and is_variable(left) != is_variable(right):
-                new[left if is_variable(left) else right] = right if is_variable(left) else left
-    for equation in equations:
-        left, right = (new.get(term, term) for term in equation.arguments)
-        if equation.operator in ("=", "!=") and (left == right) != (equation.operator == "="):
-            return None
-    return new
-
-
-def _ground(rule: AspRule, binding: dict[str, str], known: dict[AspLiteral, None]) -> AspRule:
+def _ground(rule: AspRule, simple: Rule, binding: dict[str, str], known: Possible, work: Work) -> AspRule:
     body = tuple(_filled(condition, binding) for condition in rule.body)
     if not isinstance(rule.head, Choice):
         return AspRule(tuple(_filled_literal(literal, binding) for literal in rule.head), body)
     elements = [
         Element(_filled_literal(e.literal, local), tuple(_filled(c, local) for c in e.condition))
-        for e in rule.head.elements
-        for local in _bindings(e.condition, known, binding)
+        for e, (_, condition) in zip(rule.head.elements, simple.heads, strict=True)
+        for local in bindings(condition, known, binding, work)
     ]
     return AspRule(replace(rule.head, elements=tuple(dict.fromkeys(elements))), body)
 
@@ -138,7 +113,8 @@ def givers(program: AspProgram, literal: AspLiteral) -> list[tuple[int, AspRule]
     found: list[tuple[int, AspRule]] = []
     for position, rule in enumerate(program.rules):
         for head in rule.heads():
-            if (binding := _matched(head, literal, {})) is not None:
+            binding = matched(atom_of(head), atom_of(literal), {}) if head.signed == literal.signed else None
+            if binding is not None:
                 filled = tuple(_filled(condition, binding) for condition in rule.body)
                 shown = rule.head if isinstance(rule.head, Choice) else (literal,)
                 found.append((position, AspRule(shown, filled)))

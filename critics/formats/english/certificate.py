@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from critics.formats.english.saturation import saturation
 from critics.formats.english.trial import Trial
-from critics.logic.horn import HornStep, horn_evidence
+from critics.formats.horn import HornStep, horn_evidence
 from critics.problem import Problem
 from critics.text.english.steps import WORK_LIMIT, Entry
 from critics.verdict.certificate import Certificate, certify

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from critics.formats.guided.read_outs import MAX_QUOTED, Account, unread
 from critics.formats.guided.sentence_reader import SentenceReader, sentence_reader
 from critics.formats.guided.support import Blocks, Support
-from critics.logic.horn import horn_certificate
+from critics.formats.horn import horn_certificate
 from critics.problem import Attempt, Formal, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.derivations import check

@@ -13,6 +13,8 @@ from critics.replay.answer_sets.language import AspLiteral, AspRule, Choice, Com
 
 Atom = tuple[str, ...]
 """A signed predicate (`p` or `-p`) and its arguments."""
+Possible = dict[tuple[str, int], dict[Atom, None]]
+"""Atoms that can be derived, by signed predicate and length."""
 MAX_WORK = 3_000_000
 """Rule evaluations and matches of one check, grounding included."""
 
@@ -102,15 +104,15 @@ def complement(atom: Atom) -> Atom:
 
 def ground(rules: Iterable[Rule], work: Work) -> list[Ground]:
     """Return the instances whose needed atoms can be derived at all, default negation left aside."""
-    listed = [_apart(rule) for rule in rules]
-    possible: dict[tuple[str, int], dict[Atom, None]] = {}
+    listed = [apart(rule) for rule in rules]
+    possible: Possible = {}
     found: dict[Ground, None] = {}
     size = -1
     while size != sum(map(len, possible.values())):
         size = sum(map(len, possible.values()))
         found = {}
         for rule in listed:
-            for binding in list(_bindings(rule.body, possible, {}, work)):
+            for binding in list(bindings(rule.body, possible, {}, work)):
                 instance = _instance(rule, binding, possible, work)
                 found[instance] = None
                 for atom, _, _ in instance.heads:
@@ -118,7 +120,7 @@ def ground(rules: Iterable[Rule], work: Work) -> list[Ground]:
     return list(found)
 
 
-def _apart(rule: Rule) -> Rule:
+def apart(rule: Rule) -> Rule:
     """Name every `_` by itself; the critic refuses it anywhere but in a positive condition."""
     names = (f"_{i}" for i in count())
 
@@ -128,13 +130,11 @@ def _apart(rule: Rule) -> Rule:
     return replace(rule, heads=tuple((atom, named(body)) for atom, body in rule.heads), body=named(rule.body))
 
 
-def _instance(
-    rule: Rule, binding: dict[str, str], possible: dict[tuple[str, int], dict[Atom, None]], work: Work
-) -> Ground:
+def _instance(rule: Rule, binding: dict[str, str], possible: Possible, work: Work) -> Ground:
     heads = dict.fromkeys(
         (_filled(atom, local), *_atoms(condition, local))
         for atom, condition in rule.heads
-        for local in _bindings(condition, possible, binding, work)
+        for local in bindings(condition, possible, binding, work)
     )
     return Ground(tuple(heads), *_atoms(rule.body, binding), rule.choice, rule.lower, rule.upper)
 
@@ -150,19 +150,19 @@ def _filled(atom: Atom, binding: Mapping[str, str]) -> Atom:
     return tuple([binding.get(term, term) for term in atom])
 
 
-def _bindings(
-    body: Body, possible: dict[tuple[str, int], dict[Atom, None]], given: dict[str, str], work: Work
-) -> Iterator[dict[str, str]]:
+def bindings(body: Body, possible: Possible, given: dict[str, str], work: Work) -> Iterator[dict[str, str]]:
+    """Yield every way to bind the variables of conditions by atoms that can be derived, comparisons met."""
     found = [dict(given)]
     for pattern in body.positive:
         candidates = list(possible.get((pattern[0], len(pattern)), ()))
         work.spend(1 + len(found) * len(candidates))
-        found = [new for old in found for atom in candidates if (new := _matched(pattern, atom, old)) is not None]
+        found = [new for old in found for atom in candidates if (new := matched(pattern, atom, old)) is not None]
     for binding in found:
         yield from _compared(body, binding)
 
 
-def _matched(pattern: Atom, atom: Atom, binding: dict[str, str]) -> dict[str, str] | None:
+def matched(pattern: Atom, atom: Atom, binding: dict[str, str]) -> dict[str, str] | None:
+    """Return the binding that makes a pattern an atom of its length, or None."""
     new = dict(binding)
     for wanted, term in zip(pattern[1:], atom[1:], strict=True):
         if term != (new.setdefault(wanted, term) if is_variable(wanted) else wanted):
