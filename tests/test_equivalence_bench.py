@@ -5,8 +5,8 @@ import random
 
 import pytest
 
+from critics.formats.equivalence.critic import decide, read_pair
 from critics.formats.equivalence.language import Language, read_formula, read_regex
-from critics.formats.equivalence.pair import decide, read_pair
 from critics.formats.equivalence.sampling import Different, Equivalent
 from critics.logic.first_order.printing import canonical
 from critics.replay.equivalences.regex import write_regex

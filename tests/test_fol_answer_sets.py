@@ -14,8 +14,8 @@ from critics.formats.fol.answer_sets import AnswerSetProgram, as_program
 from critics.formats.fol.critic import RESULTS
 from critics.formats.fol.program import read_program
 from critics.logic.first_order.clauses import MAX_CLAUSES, clauses_of
-from critics.logic.first_order.entailment import Undecided, decide
 from critics.logic.first_order.parser import parse
+from critics.logic.first_order.solvers import Undecided, decide
 from critics.logic.first_order.theory import closed_all
 from critics.replay.answer_sets.language import AspError
 from critics.replay.first_order.syntax import (

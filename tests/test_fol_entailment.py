@@ -12,10 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.formats.fol.program import read_program
-from critics.logic.first_order.entailment import Denied, Entailed, Inconsistent, Open, Undecided, decide
 from critics.logic.first_order.parser import parse
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import Answer, Budget, solve
+from critics.logic.first_order.solvers import (
+    Answer,
+    Budget,
+    Denied,
+    Entailed,
+    Inconsistent,
+    Open,
+    Undecided,
+    decide,
+    solve,
+)
 from critics.logic.first_order.theory import closed_all
 from critics.replay import solvers
 from critics.replay.first_order.models import MAX_SIZE, Model, read_model, satisfies

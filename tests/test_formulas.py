@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from critics.errors import InputError
+from critics.formats.equivalence.critic import decide, read_pair
 from critics.formats.equivalence.language import Language, read_expression, read_formula, read_regex
-from critics.formats.equivalence.pair import decide, read_pair
 from critics.formats.equivalence.propositional import is_constant as is_seen_constant
 from critics.formats.equivalence.sampling import Equivalent, truth_table
 from critics.problem import Problem

@@ -1,6 +1,6 @@
-"""Evidence of Horn derivations, kinds `horn-proof` and `horn-saturation`: every step, to be replayed."""
+"""Evidence of Horn derivations, kinds `horn-` and `rules-proof`, `horn-` and `rules-saturation`: every step."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from critics.problem import Problem
@@ -9,6 +9,8 @@ from critics.replay.formula import Literal
 from critics.replay.kernel import Axiom, Entry
 from critics.text.reference import Reference, source_name
 from critics.verdict.certificate import Certificate, certify
+
+RULES_ENGINE = "certistar-rules/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,21 @@ class HornEvidence:
     reference: str
     """Where the reference comes from; `none` without one."""
     steps: tuple[HornStep, ...]
+    program: str | None = None
+    """The program whose statements it starts from, in the format `rules`."""
 
     def record(self) -> dict[str, object]:
         """Return the JSON form."""
-        return {"goal": self.goal, "reference": self.reference, "steps": [step.record() for step in self.steps]}
+        program = {} if self.program is None else {"program": self.program}
+        steps = [step.record() for step in self.steps]
+        return {"goal": self.goal, "reference": self.reference, "steps": steps, **program}
 
 
-def horn_evidence(known: Reference | None, goal: Literal, entries: Iterable[Entry]) -> HornEvidence:
+def horn_evidence(
+    known: Reference | None, goal: Literal, entries: Iterable[Entry], program: str | None = None
+) -> HornEvidence:
     """Return the evidence of a kernel's entries."""
-    return HornEvidence(str(goal), source_name(known), tuple(map(_step, entries)))
+    return HornEvidence(str(goal), source_name(known), tuple(map(_step, entries)), program)
 
 
 def horn_certificate(
@@ -54,15 +62,27 @@ def horn_certificate(
     goal: Literal,
     entries: Iterable[Entry],
     limits: dict[str, int],
+    program: tuple[str, Sequence[str]] | None = None,
 ) -> Certificate:
     """Return the certificate of a proof of `goal` or its negation (`horn-proof`), or of neither (`horn-saturation`).
 
     `entries` are the proof's, or everything that follows where neither does.
-    `reference` is what the attempt's formalisation was compared with; None: it was trusted.
+    `reference` is what the attempt's formalisation was compared with; None: it was trusted. `program` is the text of
+    one in the format `rules`, and what was put right in it.
     """
+    text, repairs = program or (None, ())
     formal = None if reference is None else reference.formal
-    evidence, source = horn_evidence(reference, goal, entries), source_name(reference)
-    return certify(kind, problem, claim, evidence, engine=HORN_ENGINE, formal=formal, reference=source, limits=limits)
+    return certify(
+        kind,
+        problem,
+        claim,
+        horn_evidence(reference, goal, entries, text),
+        engine=HORN_ENGINE if text is None else RULES_ENGINE,
+        formal=formal,
+        reference=source_name(reference),
+        limits=limits,
+        repairs=repairs,
+    )
 
 
 def _step(entry: Entry) -> HornStep:

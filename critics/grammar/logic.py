@@ -1,8 +1,7 @@
 """What the grammar takes from first-order logic: printing, and whether two readings say the same."""
 
-from critics.logic.first_order.entailment import can_fail
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import Answer
+from critics.logic.first_order.solvers import Answer, can_fail
 from critics.replay.first_order.syntax import Formula, FormulaError
 
 

@@ -24,7 +24,6 @@ from critics.replay.certificate import (
     is_object,
     sealed_certificate,
 )
-from critics.replay.consequences import is_contradictory
 from critics.replay.derivations import KINDS as DERIVATIONS
 from critics.replay.derivations import check
 from critics.replay.english import check_english
@@ -34,6 +33,7 @@ from critics.replay.finite.solutions import check_solutions
 from critics.replay.first_order.entailments import check_chain, check_entailment
 from critics.replay.formula import parse_literal, parse_statement
 from critics.replay.grades import GRADES, Grade
+from critics.replay.saturations import is_contradictory
 from critics.replay.scripts import check_script
 from critics.replay.solvers import Trust
 

@@ -29,9 +29,9 @@ from critics.problem import Attempt
 from critics.recheck.records import Origin
 from critics.recheck.text_reading import EQUIVALENCE_KINDS, problem_of
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, Unchecked
-from critics.replay.consequences import is_contradictory
 from critics.replay.finite.terms import TooLarge
 from critics.replay.formula import canonical_statement, parse_literal, parse_statement
+from critics.replay.saturations import is_contradictory
 from critics.replay.solvers import installed
 from critics.verdict import Certified
 
@@ -211,9 +211,16 @@ def _formulas(origin: Origin, certificate: SealedCertificate) -> None:
 
 def _expressions(origin: Origin, certificate: SealedCertificate) -> None:
     """Both sides must be in canonical text, the attempt's, and the left one the formula that the problem names."""
-    from critics.formats.equivalence.critic import is_of_language, read_attempt_pair
+    from critics.formats.equivalence.critic import (
+        FormulaPair,
+        Pair,
+        is_left,
+        is_of_language,
+        read_attempt_pair,
+        read_pair,
+        texts,
+    )
     from critics.formats.equivalence.language import ALPHABET, Language, is_alphabet
-    from critics.formats.equivalence.pair import FormulaPair, Pair, is_left, read_pair, texts
 
     evidence, formal = certificate.evidence, certificate.problem.formal
     alphabet = origin.meta.get("alphabet", ALPHABET)

@@ -10,10 +10,9 @@ from critics.problem import Attempt, Formal, Problem
 from critics.recheck.records import Origin
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import FIRST_ORDER_REFERENCES, REFERENCES, UNTRUSTED, Rejected, SealedCertificate
-from critics.replay.consequences import answer
 from critics.replay.formula import Literal, canonical_statement, parse_literal, parse_statement
 from critics.replay.grades import Grade
-from critics.replay.saturations import can_hold
+from critics.replay.saturations import answer, can_hold
 from critics.replay.semantics import semantics_of
 
 _LANGUAGES = frozenset(REFERENCES) - {"given"}

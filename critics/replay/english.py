@@ -28,10 +28,9 @@ from critics.replay.clauses import (
     read_clause,
     statement_of,
 )
-from critics.replay.consequences import is_contradictory
 from critics.replay.formula import Literal, Statement, Term, parse_statement
 from critics.replay.matching import fits
-from critics.replay.saturations import undecided
+from critics.replay.saturations import is_contradictory, undecided
 from critics.replay.semantics import semantics_of
 from critics.replay.solvers import Trust
 

@@ -5,14 +5,18 @@ tried, and gives an entry. Negation is strong, so they are then a model in which
 and neither follows forwards. In the data sets whose semantics is classical, cases and contraposition count as well:
 there the goal must hold in one classical model and fail in another (`is_open`). A formalisation on trust is never
 saturated: what was left out of it could decide the goal.
+
+The search for a contradiction (`is_contradictory`) infers all that follows: from a contradiction every goal would
+follow as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 
 from critics.replay.certificate import Rejected
 from critics.replay.clauses import clause_of, fact, is_consistent
 from critics.replay.formula import Literal, Rule, Statement, Term, canonical_statement, parse_statement, subterms
+from critics.replay.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.replay.matching import Kind, kind, literals_of, match
 
 MAX_MATCHES = 200_000
@@ -87,3 +91,48 @@ def _assignments(
     variables = sorted(set(universal.variables()))
     _spent(MAX_MATCHES, len(objects) ** len(variables))
     return [dict(zip(variables, values, strict=True)) for values in product(objects, repeat=len(variables))]
+
+
+MAX_WORK = 400_000
+"""Matches tried, also in vain; large terms count more."""
+
+
+def is_contradictory(statements: Iterable[Statement], goal: Literal) -> bool:
+    """Say whether a fact and its negation follow; objects of the goal count as objects.
+
+    Raises `Rejected`: `too_large` where that would take too long or has no end, `ill_formed` where a predicate or a
+    function has two numbers of arguments.
+    """
+    return _saturated(statements, goal).contradiction() is not None
+
+
+def answer(statements: Iterable[Statement], goal: Literal) -> str | None:
+    """Return whether a goal follows (`true`), its negation (`false`) or neither; None from what is contradictory.
+
+    Raises `Rejected` like `is_contradictory`.
+    """
+    kernel = _saturated(statements, goal)
+    if kernel.contradiction() is not None:
+        return None
+    return "true" if goal in kernel.known else "false" if goal.negated() in kernel.known else "unknown"
+
+
+def _saturated(statements: Iterable[Statement], goal: Literal) -> Kernel:
+    """Return all that follows, or all up to the first contradiction."""
+    kernel = Kernel(work_limit=MAX_WORK)
+    try:
+        for statement in statements:
+            kernel.add_axiom(statement)
+        kernel.mention(goal)
+        while kernel.offers and kernel.contradiction() is None:
+            for literal in list(kernel.offers):
+                kernel.infer(literal)
+                if literal.negated() in kernel.known:
+                    break
+    except ArityError as error:
+        raise Rejected("ill_formed") from error
+    except WorkLimitExceeded as error:
+        raise Rejected("too_large") from error
+    if kernel.truncated and kernel.contradiction() is None:
+        raise Rejected("too_large")
+    return kernel

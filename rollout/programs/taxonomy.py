@@ -12,8 +12,7 @@ from enum import StrEnum
 from typing import Literal
 
 from critics.formats.logic_program.execution import Execution, execute
-from critics.formats.logic_program.option import Option
-from critics.formats.logic_program.reader import LogicProgram, read_logic_program
+from critics.formats.logic_program.reader import LogicProgram, Option, read_logic_program
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt
 from critics.replay.finite.terms import TooLarge, Undefined

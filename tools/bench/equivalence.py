@@ -14,10 +14,9 @@ from collections.abc import Callable, Sequence
 from time import perf_counter, process_time
 from typing import Any
 
-from critics.formats.equivalence.critic import judge_equivalence
+from critics.formats.equivalence.critic import decide_regex, judge_equivalence
 from critics.formats.equivalence.first_order import decide_first_order
 from critics.formats.equivalence.language import Language, read_expression, read_formula, read_regex
-from critics.formats.equivalence.pair import decide_regex
 from critics.formats.equivalence.propositional import decide_propositional
 from critics.formats.equivalence.sampling import UndecidedPair
 from critics.logic.first_order.printing import canonical

@@ -7,7 +7,7 @@ docs/asp-format.md. Whether the rules say what the English says is trusted, and 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
 from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, run
@@ -23,7 +23,7 @@ from critics.formats.asp.premises import (
 )
 from critics.formats.asp.suite import FailedTest, duplicates, ill_posed
 from critics.problem import Attempt, Problem
-from critics.replay.answer_sets.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, check_answer_sets
+from critics.replay.answer_sets.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, ShownTest, check_answer_sets
 from critics.replay.answer_sets.language import AspError
 from critics.replay.answer_sets.mutants import Mutant
 from critics.replay.answers import in_terms_of
@@ -37,25 +37,6 @@ MAX_TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
-class TestEvidence:
-    """An answer set in which a test passes, or the rules that contradict it where it asks for that, and its kills."""
-
-    __test__ = False
-    witness: tuple[str, ...] | None
-    core: tuple[int, ...] | None
-    kills: tuple[str, ...]
-    """Names of the mutants on which it fails."""
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "witness": None if self.witness is None else list(self.witness),
-            "core": None if self.core is None else list(self.core),
-            "kills": list(self.kills),
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerSetEvidence:
     """A program with an answer set, its query's value and the rules that give it, and its tests."""
 
@@ -64,7 +45,7 @@ class AnswerSetEvidence:
     witness: tuple[str, ...]
     value: str
     support: tuple[int, ...]
-    tests: tuple[TestEvidence, ...]
+    tests: tuple[ShownTest, ...]
     num_mutants: int
 
     def record(self) -> dict[str, object]:
@@ -76,7 +57,7 @@ class AnswerSetEvidence:
             "witness": list(self.witness),
             "value": self.value,
             "support": list(self.support),
-            "tests": [test.record() for test in self.tests],
+            "tests": [asdict(test) for test in self.tests],
             "num_mutants": self.num_mutants,
         }
 
@@ -165,10 +146,10 @@ def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Out
 
 def _tests(
     inspection: Inspection, kills: list[tuple[Mutant, ...]], cores: list[list[int] | None]
-) -> Iterator[TestEvidence]:
+) -> Iterator[ShownTest]:
     for i, (killed, core) in enumerate(zip(kills, cores, strict=True)):
-        witness = None if core is not None else tuple(inspection.witness(frozenset({f"__x{i}"})))
-        yield TestEvidence(witness, None if core is None else tuple(core), tuple(mutant.name for mutant in killed))
+        witness = None if core is not None else inspection.witness(frozenset({f"__x{i}"}))
+        yield ShownTest(witness, core, [mutant.name for mutant in killed])
 
 
 def _check_outcome(prepared: Prepared, outcome: Outcome, inspection: Inspection) -> None:

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from critics.logic.first_order.entailment import DEFAULT_BUDGET
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import version
+from critics.logic.first_order.solvers import DEFAULT_BUDGET, version
 from critics.problem import Problem
 from critics.replay.first_order.models import Model
 from critics.replay.first_order.syntax import Formula

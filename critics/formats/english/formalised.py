@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 from critics.formats.english.beside import beside, beside_clauses
 from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate
 from critics.formats.english.formulas import KEY, Answered, Claim, FormalText, NoFormulas, Nothing, read_formulas
-from critics.logic.first_order.entailment import (
+from critics.logic.first_order.solvers import (
     DEFAULT_BUDGET,
+    Answer,
     Denied,
     Entailed,
     Inconsistent,
     Undecided,
     can_fail,
     decide,
+    solve,
 )
-from critics.logic.first_order.solvers import Answer, solve
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import Formula, FormulaError, Not, negated, signature

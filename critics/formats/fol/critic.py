@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from critics.formats.fol.program import Program, in_terms_of_theory, read_program
-from critics.logic.first_order.entailment import (
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.solvers import (
     DEFAULT_BUDGET,
+    Answer,
+    Budget,
     Denied,
     Entailed,
     Entailment,
@@ -21,9 +24,9 @@ from critics.logic.first_order.entailment import (
     Undecided,
     can_fail,
     decide,
+    solve,
+    version,
 )
-from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import Answer, Budget, solve, version
 from critics.logic.first_order.theory import FolTheory, closed_all, read_theory
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of

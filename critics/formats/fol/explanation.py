@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from critics.formats.fol.program import Program, read_program
 from critics.logic.cores import smallest
-from critics.logic.first_order.entailment import DEFAULT_BUDGET, Inconsistent, Open, decide
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import Answer, solve
+from critics.logic.first_order.solvers import DEFAULT_BUDGET, Answer, Inconsistent, Open, decide, solve
 from critics.logic.first_order.theory import closed_all
 from critics.problem import Attempt
 from critics.replay.first_order.models import Model

@@ -8,8 +8,7 @@ sufficient: the formalisation stays on trust.
 import re
 from collections.abc import Sequence
 
-from critics.formats.logic_program.option import Option
-from critics.formats.logic_program.reader import LogicProgram
+from critics.formats.logic_program.reader import LogicProgram, Option
 from critics.logic.programs.declarations import Declarations
 from critics.replay.finite.grounding import Ground
 from critics.replay.finite.models import Mode

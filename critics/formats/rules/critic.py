@@ -9,15 +9,15 @@ Logic-LM's interpreter does; that is no proof, so such an answer is `unproved`.
 
 from dataclasses import dataclass
 
-from critics.formats.horn import HornEvidence, horn_evidence
+from critics.formats.horn import horn_certificate
 from critics.formats.rules.names import RuleNames, elaborate
 from critics.formats.rules.reader import read_rules
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.derivations import check
-from critics.replay.formula import FormulaError, Literal, Statement, canonical_statement, parse_statement
-from critics.replay.kernel import DEFAULT_WORK_LIMIT, ArityError, Entry, Kernel, WorkLimitExceeded
+from critics.replay.formula import FormulaError, Literal, Rule, Statement, canonical_statement, parse_statement
+from critics.replay.kernel import DEFAULT_WORK_LIMIT, ArityError, Inference, Kernel, WorkLimitExceeded
 from critics.replay.semantics import semantics_of
 from critics.text.reference import (
     Reference,
@@ -30,46 +30,7 @@ from critics.text.reference import (
     theory,
 )
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
-from critics.verdict.certificate import Certificate, certify
 from critics.verdict.conclusion import Refusal, certified, is_wrong, no_reference, refused, wrong_answer
-
-ENGINE = "certistar-rules/1"
-
-
-@dataclass(frozen=True, slots=True)
-class RulesEvidence:
-    """A derivation and the program whose statements it starts from."""
-
-    derivation: HornEvidence
-    program: str
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {**self.derivation.record(), "program": self.program}
-
-
-def rules_certificate(
-    kind: str,
-    problem: Problem,
-    known: Reference | None,
-    claim: str,
-    goal: Literal,
-    entries: list[Entry],
-    program: str,
-    repairs: list[str],
-) -> Certificate:
-    """Return the certificate, digest included; `known` is what the program was compared with (None: trusted)."""
-    return certify(
-        kind,
-        problem,
-        claim,
-        RulesEvidence(horn_evidence(known, goal, entries), program),
-        engine=ENGINE,
-        formal=None if known is None else known.formal,
-        reference=source_name(known),
-        limits={"work": DEFAULT_WORK_LIMIT},
-        repairs=repairs,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +167,39 @@ def _certified(problem: Problem, attempt: Attempt, known: Reference | None, run:
     reached = run.reached()
     kind = "rules-proof" if reached else "rules-saturation"
     entries = run.kernel.proof(reached[0]) if reached else run.kernel.entries
-    certificate = rules_certificate(kind, problem, known, claim, run.goal, entries, attempt.completion, run.repairs)
+    limits, program = {"work": DEFAULT_WORK_LIMIT}, (attempt.completion, run.repairs)
+    certificate = horn_certificate(kind, problem, known, claim, run.goal, entries, limits, program)
     assumed = Refusal(Vacuous, "goal_assumed", "the query is decided by a fact of the program")
     return certified(certificate, check, {"goal_assumed": assumed})
+
+
+def explain_derivations(attempt: Attempt) -> str | None:
+    """Return which statements the contradiction comes from; None where there is none."""
+    try:
+        run = execute(attempt.completion, attempt.problem, reference(attempt.problem))
+    except (Refusal, ReferenceMismatch):
+        return None
+    clash = run.kernel.contradiction()
+    if clash is None:
+        return None
+    sides = (f"{_written(side)} follows from {_used(run, side)}" for side in (clash, clash.negated()))
+    return "\n".join(sides)
+
+
+def _used(run: Consequences, literal: Literal) -> str:
+    entries = run.kernel.proof(literal)
+    return "; ".join(f"`{_said(entry.statement)}`" for entry in entries if not isinstance(entry, Inference))
+
+
+def _said(statement: Statement) -> str:
+    match statement:
+        case Rule(premises, conclusion):
+            return f"{' && '.join(map(_written, premises))} >>> {_written(conclusion)}"
+        case _:
+            return _written(statement)
+
+
+def _written(literal: Literal) -> str:
+    """Return a literal as programs write it."""
+    arguments = [str(argument).replace("'", "$") for argument in literal.arguments]
+    return f"{literal.predicate}({', '.join([*arguments, str(literal.positive)])})"

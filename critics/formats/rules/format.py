@@ -27,7 +27,7 @@ class Rules(Format):
         return judge_rules(problem, attempt)
 
     def explain(self, attempt: Attempt) -> str | None:
-        from critics.formats.rules.explanation import explain_derivations
+        from critics.formats.rules.critic import explain_derivations
 
         return explain_derivations(attempt)
 

@@ -9,8 +9,7 @@ known about does as well (Deng et al., appendix A).
 import re
 from collections.abc import Sequence
 
-from critics.formats.z3_python.argument import Argument, answer_of
-from critics.formats.z3_python.decision import refuse_groundless
+from critics.formats.z3_python.decision import Argument, answer_of, refuse_groundless
 from critics.formats.z3_python.examination import (
     Examined,
     JailBroken,
@@ -22,9 +21,8 @@ from critics.formats.z3_python.examination import (
 )
 from critics.formats.z3_python.fidelity import refuse_other_theory
 from critics.formats.z3_python.jail_examination import FRIGHTENING, missing_layers
-from critics.formats.z3_python.printed import Wording, wording
+from critics.formats.z3_python.printed import Wording, answer_of_text, wording
 from critics.formats.z3_python.report import ScriptRuns
-from critics.formats.z3_python.text_answer import answer_of_text
 from critics.problem import Attempt, Problem
 from critics.replay.formula import FormulaError
 from critics.replay.scripts import Mode

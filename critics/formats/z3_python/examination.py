@@ -5,11 +5,12 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from critics.formats.z3_python.argument import Argument, argument_of
 from critics.formats.z3_python.decision import (
     MAX_CONFLICTS,
     RLIMIT,
+    Argument,
     Solve,
+    argument_of,
     decided,
     question_sets,
     refuse_closed_world,

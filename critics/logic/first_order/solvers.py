@@ -8,11 +8,11 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 from critics.replay.first_order.models import MAX_SIZE, Model, assignments, satisfies
 from critics.replay.first_order.smtlib import SORT, Names, numbered, script
-from critics.replay.first_order.syntax import Formula, FormulaError, signature
+from critics.replay.first_order.syntax import Formula, FormulaError, Not, signature
 from critics.workers.own_time import z3_check
 
 CLOSED_SIZES = (1, 2, 3, 5)
@@ -131,3 +131,68 @@ def model_of(
     except KeyError:
         return None
     return model
+
+
+@dataclass(frozen=True, slots=True)
+class Entailed:
+    """The conclusion holds in all models of the premises."""
+
+    holds: Model
+    """A model of premises and conclusion: the premises are consistent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The conclusion holds in no model of the premises."""
+
+    fails: Model
+    """A model of the premises, in which the conclusion fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The premises leave the conclusion open."""
+
+    holds: Model
+    fails: Model
+
+
+@dataclass(frozen=True, slots=True)
+class Inconsistent:
+    """The premises contradict each other: they entail everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """The budget ran out, or no finite model was found where one is needed."""
+
+    question: str
+    """The question that could not be decided."""
+
+
+Entailment: TypeAlias = Entailed | Denied | Open | Inconsistent | Undecided
+DEFAULT_BUDGET = Budget()
+
+
+def can_fail(premises: Sequence[Formula], claim: Formula) -> Answer:
+    """Return whether a claim can fail where premises hold: `UNSATISFIABLE` says that it is entailed."""
+    return solve([*premises, Not(claim)], DEFAULT_BUDGET).answer
+
+
+def decide(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DEFAULT_BUDGET) -> Entailment:
+    """Decide an entailment; raises `FormulaError` where a symbol has two arities or two roles."""
+    holds = solve([*premises, conclusion], budget)
+    if holds.answer is Answer.UNDECIDED:
+        return Undecided("whether the conclusion can hold")
+    fails = solve([*premises, Not(conclusion)], budget)
+    match holds, fails:
+        case Solved(model=Model() as one), Solved(model=Model() as other):
+            return Open(one, other)
+        case Solved(model=Model() as model), Solved(answer=Answer.UNSATISFIABLE):
+            return Entailed(model)
+        case Solved(answer=Answer.UNSATISFIABLE), Solved(model=Model() as model):
+            return Denied(model)
+        case Solved(answer=Answer.UNSATISFIABLE), Solved(answer=Answer.UNSATISFIABLE):
+            return Inconsistent()
+        case _:
+            return Undecided("whether the conclusion can fail")

@@ -7,7 +7,7 @@ out the proof, and need not bear out what is written beside it. `unknown` needs 
 from collections.abc import Mapping
 from typing import Literal
 
-from critics.logic.first_order.entailment import Denied, Entailed, decide
+from critics.logic.first_order.solvers import Denied, Entailed, decide
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import conjuncts

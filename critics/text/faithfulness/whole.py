@@ -1,6 +1,6 @@
 """Check of the whole text, for the answer `unknown`: to leave a sentence out is to leave its question open."""
 
-from critics.logic.first_order.entailment import Open, decide
+from critics.logic.first_order.solvers import Open, decide
 from critics.replay.first_order.syntax import (
     Atom,
     Compound,

@@ -8,8 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from critics.logic.first_order.entailment import can_fail
-from critics.logic.first_order.solvers import Answer
+from critics.logic.first_order.solvers import Answer, can_fail
 from critics.problem import TRUTH_VALUES, Attempt, Formal, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.reader import first_order
