@@ -21,17 +21,7 @@ from critics.formats.asp.suite import (
     selector,
 )
 from critics.logic.cores import smallest
-from critics.replay.answer_sets.language import (
-    AspError,
-    AspLiteral,
-    AspRule,
-    Choice,
-    Comparison,
-    Condition,
-    constants_of,
-    fault,
-    is_variable,
-)
+from critics.replay.answer_sets import language as asp
 from critics.replay.answer_sets.mutants import Mutant, mutants, unsafe_variables
 from critics.replay.answer_sets.query import QUANTIFIED, AspQuery, Connective, read_query
 from critics.replay.answer_sets.submission import Submission, submission_of
@@ -91,19 +81,19 @@ def prepare(completion: str) -> Prepared:
     for fact in facts:
         check_safety(fact, str(fact))
     ordered = any(
-        isinstance(c, Comparison) and c.operator not in ("=", "!=")
+        isinstance(c, asp.Comparison) and c.operator not in ("=", "!=")
         for rule in submission.program.rules
         for c in rule.conditions()
     )
     if ordered and query is not None and any(isinstance(b, Connective) and b.kind in QUANTIFIED for b in query.blocks):
-        raise AspError("order_of_names", "a fresh constant for ALL or SOME stands in no order to the others")
-    constants = constants_of(submission.program.rules)
+        raise asp.AspError("order_of_names", "a fresh constant for ALL or SOME stands in no order to the others")
+    constants = asp.constants_of(submission.program.rules)
     hypotheses = None if query is None else Hypotheses(query, constants)
     asked = [] if query is None else [term for literal in query.atoms() for term in literal.arguments]
-    num_constants = len({*constants, *constants_of(facts), *asked})
+    num_constants = len({*constants, *asp.constants_of(facts), *asked})
     if num_instances([*submission.program.rules, *facts], num_constants) > MAX_INSTANCES:
         # Attack: ten constants to the power of nine variables, which nothing can interrupt.
-        raise AspError("grounding_bound", f"the rules could have more than {MAX_INSTANCES} ground instances")
+        raise asp.AspError("grounding_bound", f"the rules could have more than {MAX_INSTANCES} ground instances")
     fragments = guarded_tests(submission.tests) | ({} if hypotheses is None else hypotheses.fragments())
     return Prepared(submission, query, hypotheses, fragments)
 
@@ -126,7 +116,7 @@ class Inspection:
         self.program = prepared.submission.program
         self.damages = mutants(self.program.rules)
         if len(self.damages) > MAX_MUTANTS:
-            raise AspError("too_long", f"the rules have more than {MAX_MUTANTS} mutants")
+            raise asp.AspError("too_long", f"the rules have more than {MAX_MUTANTS} mutants")
         fragments = selected_fragments(self.program.rules, self.damages) | dict(prepared.fragments)
         for i, test in enumerate(prepared.submission.tests):
             fragments |= {f"__v{i}c{n}": [f":-__v{i}c{n},{literal}."] for n, literal in enumerate(test.infer_none)}
@@ -186,11 +176,13 @@ class Inspection:
             return f"{failure}. {self._why_none(failure.literal, test.facts)}"
         always = on | {f"__v{failure.test}c{number}"}
         if failure.reason == "inferred" and self.core(always) is not None:
-            denied = (AspRule((), (failure.literal,)),)
+            denied = (asp.AspRule((), (failure.literal,)),)
             return f"{failure}. {self.explained(always, failure.test, f'{failure.literal} always holds', denied)}"
         return f"{failure}. {self._shown(on | {guard})}"
 
-    def explained(self, on: frozenset[str], test: int | None, conclusion: str, denied: tuple[AspRule, ...] = ()) -> str:
+    def explained(
+        self, on: frozenset[str], test: int | None, conclusion: str, denied: tuple[asp.AspRule, ...] = ()
+    ) -> str:
         """Return a sentence from the rules' comments, and the ground instances below it where they can be found.
 
         `denied` is the constraint that the guards `on` stand for, beside the test's facts.
@@ -203,7 +195,7 @@ class Inspection:
         instances = grounded(self.program, core, (*facts, *denied))
         return f"{said}\n{steps(self.program, instances)}" if instances else said
 
-    def _why_none(self, literal: AspLiteral, facts: tuple[AspRule, ...]) -> str:
+    def _why_none(self, literal: asp.AspLiteral, facts: tuple[asp.AspRule, ...]) -> str:
         """Return what rules a literal out where a test's facts hold; else, which rules could conclude it."""
         rules = self.program.rules
         fragments = {"__x": [fact.render("__x") for fact in facts], "__y": [f"{literal}:-__y."]}
@@ -211,7 +203,7 @@ class Inspection:
         core = strong_core(solver, len(rules), frozenset(fragments))
         if core is not None:
             said = sentence(self.program, core, f"{literal} cannot hold")
-            instances = grounded(self.program, core, (*facts, AspRule((literal,), ())))
+            instances = grounded(self.program, core, (*facts, asp.AspRule((literal,), ())))
             return f"{said}\n{steps(self.program, instances)}" if instances else said
         found = givers(self.program, literal)
         if not found:
@@ -228,53 +220,55 @@ class Inspection:
         return f"One answer set has {', '.join(shown[:12])}{' ..' if len(shown) > 12 else ''}."
 
 
-def check_safety(rule: AspRule, text: str) -> None:
+def check_safety(rule: asp.AspRule, text: str) -> None:
     """Raise `AspError` where a variable is bound by no positive condition."""
     if loose := unsafe_variables(rule):
         hint = "; a constant starts with a small letter" if rule.is_fact() else "; no positive condition binds it"
-        raise fault("unsafe", f"unsafe variable {', '.join(loose)}{hint}", text, rule.offset)
+        raise asp.fault("unsafe", f"unsafe variable {', '.join(loose)}{hint}", text, rule.offset)
 
 
-def num_instances(rules: Iterable[AspRule], num_constants: int) -> int:
+def num_instances(rules: Iterable[asp.AspRule], num_constants: int) -> int:
     """Return an upper bound on ground instances, each element of a choice counted by itself."""
     return sum(_num_instances(rule, max(num_constants, 1)) for rule in rules)
 
 
-def _num_instances(rule: AspRule, num_constants: int) -> int:
+def _num_instances(rule: asp.AspRule, num_constants: int) -> int:
     body = _variables(rule.body)
-    if not isinstance(rule.head, Choice):
+    if not isinstance(rule.head, asp.Choice):
         return num_constants ** len(body)
     elements = ((element.literal, *element.condition) for element in rule.head.elements)
     return num_constants ** len(body) + sum(num_constants ** len(body | _variables(parts)) for parts in elements)
 
 
-def _variables(conditions: Iterable[Condition]) -> set[str]:
+def _variables(conditions: Iterable[asp.Condition]) -> set[str]:
     """Return the variables; every `_` is one of its own."""
-    terms = [term for condition in conditions for term in condition.arguments if is_variable(term)]
+    terms = [term for condition in conditions for term in condition.arguments if asp.is_variable(term)]
     return {term if term != "_" else f"_{position}" for position, term in enumerate(terms)}
 
 
-def check_recursion(rules: Sequence[AspRule], text: str) -> None:
+def check_recursion(rules: Sequence[asp.AspRule], text: str) -> None:
     """Raise `AspError` where a choice's condition depends on what the choice itself may make true.
 
     Clingo 5.8.3 loses answer sets of such choices: `q(b). 2 {r(Z,b):q(Z); -p(Y):r(b,Y)} 2.` has one.
     """
     conditional = [
-        rule for rule in rules if isinstance(rule.head, Choice) and any(e.condition for e in rule.head.elements)
+        rule for rule in rules if isinstance(rule.head, asp.Choice) and any(e.condition for e in rule.head.elements)
     ]
     if not conditional:
         return
     uses: dict[tuple[str, int, bool], set[tuple[str, int, bool]]] = {}
     for rule in rules:
-        needed = {c.signed for c in rule.conditions() if isinstance(c, AspLiteral)}
+        needed = {c.signed for c in rule.conditions() if isinstance(c, asp.AspLiteral)}
         for head in rule.heads():
             uses.setdefault(head.signed, set()).update(needed)
     for rule in conditional:
-        if isinstance(rule.head, Choice):
+        if isinstance(rule.head, asp.Choice):
             conditions = (c for element in rule.head.elements for c in element.condition)
-            asked = {c.signed for c in conditions if isinstance(c, AspLiteral)}
+            asked = {c.signed for c in conditions if isinstance(c, asp.AspLiteral)}
             if _reached(asked, uses) & {head.signed for head in rule.heads()}:
-                raise fault("recursive_choice", "a choice's condition depends on the choice itself", text, rule.offset)
+                raise asp.fault(
+                    "recursive_choice", "a choice's condition depends on the choice itself", text, rule.offset
+                )
 
 
 def _reached(

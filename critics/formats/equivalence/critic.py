@@ -23,16 +23,7 @@ from critics.replay.answers import in_terms_of
 from critics.replay.equivalences.automaton import AutomatonTooLarge, distinguishing_word, matches, minimal_automaton
 from critics.replay.equivalences.checker import ENGINE, KINDS
 from critics.replay.equivalences.regex import Regex, write_regex
-from critics.replay.first_order.syntax import (
-    Formula,
-    FormulaError,
-    Not,
-    Quantified,
-    flattened,
-    open_names,
-    signature,
-    subformulas,
-)
+from critics.replay.first_order import syntax as fo
 from critics.replay.semantics import SEMANTICS
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
@@ -47,8 +38,8 @@ class FormulaPair:
     """Two formulas, propositional or first-order, that use every name in one way."""
 
     language: Language
-    left: Formula
-    right: Formula
+    left: fo.Formula
+    right: fo.Formula
     repairs: tuple[str, ...] = ()
     """A word for each thing that was mended to read them."""
 
@@ -70,7 +61,7 @@ def read_pair(language: Language, left: str, right: str, alphabet: str = ALPHABE
     if language is Language.REGEX:
         return RegexPair(read_regex(left, alphabet), read_regex(right, alphabet), alphabet)
     one, other = read_formula(left, language), read_formula(right, language)
-    signature([one.formula, other.formula])
+    fo.signature([one.formula, other.formula])
     return FormulaPair(language, one.formula, other.formula, (*one.repairs, *other.repairs))
 
 
@@ -110,9 +101,9 @@ def is_contingent(pair: Pair) -> bool | None:
         return True
     if is_constant(pair.left):
         return False
-    if not any(isinstance(part, Quantified) for part in subformulas(pair.left)):
+    if not any(isinstance(part, fo.Quantified) for part in fo.subformulas(pair.left)):
         return True  # Of a formula without quantifiers, the matrix is all.
-    found = [solve([side], Budget()).answer for side in (pair.left, Not(pair.left))]
+    found = [solve([side], Budget()).answer for side in (pair.left, fo.Not(pair.left))]
     if Answer.UNSATISFIABLE in found:
         return False
     return None if Answer.UNDECIDED in found else True
@@ -129,14 +120,14 @@ def free_names(pair: Pair) -> dict[str, list[str]]:
     """Return, for each side, the names that were meant as variables and that nothing binds."""
     if isinstance(pair, RegexPair):
         return {"left": [], "right": []}
-    return {"left": list(open_names([pair.left])), "right": list(open_names([pair.right]))}
+    return {"left": list(fo.open_names([pair.left])), "right": list(fo.open_names([pair.right]))}
 
 
 def is_left(pair: Pair, text: str) -> bool:
     """Say whether a text is the left side, up to groups of one operator within each other; raises `FormulaError`."""
     if isinstance(pair, RegexPair):
         return read_regex(text, pair.alphabet) == pair.left
-    return flattened(read_formula(text, pair.language).formula) == flattened(pair.left)
+    return fo.flattened(read_formula(text, pair.language).formula) == fo.flattened(pair.left)
 
 
 MAX_CHARACTERS = 100_000
@@ -194,14 +185,14 @@ def judge_equivalence(problem: Problem, attempt: Attempt) -> Verdict:
         return CriticError("no_reference", None, "meta.alphabet must be a text of different digits")
     try:
         pair = read_attempt_pair(attempt.completion, alphabet)
-    except FormulaError as error:
+    except fo.FormulaError as error:
         return Malformed(error.reason, None, brief(str(error)))
     if not asks_equivalence(problem.dataset, problem.formal, problem.meta.get("language")):
         # Attack: answer `true` to any problem by the equivalence of a formula with itself.
         return Unproved("other_task", None, "the problem does not ask whether two expressions mean the same")
     try:
         strays = problem.formal is not None and _strays(pair, problem.formal.goal, problem.meta.get("language"))
-    except FormulaError as error:
+    except fo.FormulaError as error:
         return CriticError("no_reference", None, brief(f"the problem's own formula cannot be read: {error}"))
     if strays:
         return Unproved("goal_mismatch", None, "the left side is not the problem's formula")
@@ -211,16 +202,16 @@ def judge_equivalence(problem: Problem, attempt: Attempt) -> Verdict:
 def read_attempt_pair(completion: str, alphabet: str) -> Pair:
     """Read a completion; raises `FormulaError`."""
     if len(completion) > MAX_CHARACTERS:
-        raise FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
+        raise fo.FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
     try:
         read: Any = json.loads(completion, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
-        raise FormulaError("json", f"the completion is not JSON: {error}") from error
+        raise fo.FormulaError("json", f"the completion is not JSON: {error}") from error
     if not is_object(read) or read.keys() != _KEYS or not all(isinstance(value, str) for value in read.values()):
-        raise FormulaError("json", 'an object {"language", "left", "right"} of texts is needed')
+        raise fo.FormulaError("json", 'an object {"language", "left", "right"} of texts is needed')
     languages = {language.value: language for language in Language}
     if read["language"] not in languages:
-        raise FormulaError("language", f"language must be one of {', '.join(languages)}")
+        raise fo.FormulaError("language", f"language must be one of {', '.join(languages)}")
     return read_pair(languages[read["language"]], read["left"], read["right"], alphabet)
 
 

@@ -18,22 +18,7 @@ from critics.formats.equivalence.traversal import find_spelling, find_traversal,
 from critics.formats.equivalence.wording import find_code
 from critics.logic.first_order.tokens import OPERATORS
 from critics.replay.equivalences.regex import Regex, write_regex
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Constant,
-    Equality,
-    Formula,
-    FormulaError,
-    Not,
-    Quantified,
-    Term,
-    Variable,
-    flattened,
-    signature,
-    subformulas,
-)
+from critics.replay.first_order import syntax as fo
 
 MAX_CHARACTERS = 20_000
 MAX_PARTS = 200
@@ -84,11 +69,11 @@ def find_leak(text: str, language: Language, description: str) -> Leak | None:
         return None
     if language is Language.REGEX:
         return _in_expression(read_regex(text, ALL_LETTERS), description)
-    whole = flattened(read_formula(text, language).formula)
+    whole = fo.flattened(read_formula(text, language).formula)
     if _work(whole) > MAX_WORK:
         # Attack: in a later round, a formula of one's own that takes minutes to look for.
         return Leak("too_long", "")
-    names = {name.lower() for _, name in signature([whole]).symbols()} | _bound(whole)
+    names = {name.lower() for _, name in fo.signature([whole]).symbols()} | _bound(whole)
     return (
         _sign(description, names)
         or _copied(whole, language, description, parts)
@@ -123,10 +108,10 @@ def _sign(description: str, names: Collection[str]) -> Leak | None:
     return _reason("sign", found) or _sign_of_another_script(description)
 
 
-def _without_word_between(description: str, whole: Formula) -> str | None:
+def _without_word_between(description: str, whole: fo.Formula) -> str | None:
     """Return two propositions that stand side by side: what joins them is said elsewhere, as in prefix notation."""
-    known = "|".join(re.escape(part.predicate) for part in subformulas(whole) if isinstance(part, Atom))
-    if any(isinstance(part, Atom) and part.arguments for part in subformulas(whole)):
+    known = "|".join(re.escape(part.predicate) for part in fo.subformulas(whole) if isinstance(part, fo.Atom))
+    if any(isinstance(part, fo.Atom) and part.arguments for part in fo.subformulas(whole)):
         return None
     # Attack: `the conjunction of p1 the disjunction of p2 p3`, with phrases of several words for the signs.
     match = re.search(rf"\b(?:{known})[ \t]+(?:{known})\b", description, re.IGNORECASE)
@@ -142,19 +127,19 @@ def _sign_of_another_script(description: str) -> Leak | None:
     return _reason("sign", next(signs, None))
 
 
-def _copied(whole: Formula, language: Language, description: str, parts: Sequence[str]) -> Leak | None:
+def _copied(whole: fo.Formula, language: Language, description: str, parts: Sequence[str]) -> Leak | None:
     for part in parts:
         formula = _read(part, language)
         # Attack: `(p1 and (p2 or not p3))`, which our own reader would take for the formula.
         if formula is not None and num_groups(formula) > 1:
             return _reason("formula", part)
     bare = _BETWEEN.sub("", description.lower())
-    for inner in subformulas(whole):
+    for inner in fo.subformulas(whole):
         # Attack: `It says that p1 and (p2 or not p3) hold`, in which the copy has no brackets of its own.
         if num_groups(inner) > 1 and (copied := _without_outer(_in_words(inner))) in bare:
             return _reason("formula", copied)
     for line in description.splitlines():
-        if num_groups(whole) > 1 and (read := _read(line, language)) is not None and flattened(read) == whole:
+        if num_groups(whole) > 1 and (read := _read(line, language)) is not None and fo.flattened(read) == whole:
             return _reason("formula", line)
     return None
 
@@ -174,30 +159,30 @@ def _bracketed(text: str) -> Iterator[str]:
         yield text[start:end]
 
 
-def _work(formula: Formula) -> int:
+def _work(formula: fo.Formula) -> int:
     """Return how many signs and atoms all parts of a formula have together."""
     total, waiting = 0, [(formula, 1)]
     while waiting and total <= MAX_WORK:
         current, depth = waiting.pop()
         total += depth
         match current:
-            case Not(body) | Quantified(body=body):
+            case fo.Not(body) | fo.Quantified(body=body):
                 waiting.append((body, depth + 1))
-            case Compound(_, operands):
+            case fo.Compound(_, operands):
                 waiting += [(operand, depth + 1) for operand in operands]
-            case Atom() | Equality():
+            case fo.Atom() | fo.Equality():
                 pass
     return total
 
 
-def _bound(formula: Formula) -> set[str]:
-    return {part.variable.lower() for part in subformulas(formula) if isinstance(part, Quantified)}
+def _bound(formula: fo.Formula) -> set[str]:
+    return {part.variable.lower() for part in fo.subformulas(formula) if isinstance(part, fo.Quantified)}
 
 
-def _read(text: str, language: Language) -> Formula | None:
+def _read(text: str, language: Language) -> fo.Formula | None:
     try:
         return read_formula(text, language).formula
-    except FormulaError:
+    except fo.FormulaError:
         return None
 
 
@@ -205,24 +190,24 @@ def _without_outer(text: str) -> str:
     return text[1:-1] if text.startswith("(") else text
 
 
-def _in_words(formula: Formula) -> str:
+def _in_words(formula: fo.Formula) -> str:
     """Return a formula with words for its signs, without blanks and stops."""
     match formula:
-        case Not(body):
+        case fo.Not(body):
             return f"not{_in_words(body)}"
-        case Compound(operator, operands):
+        case fo.Compound(operator, operands):
             return f"({_IN_WORDS[operator.value].join(map(_in_words, operands))})"
-        case Quantified(quantifier, variable, body):
+        case fo.Quantified(quantifier, variable, body):
             return f"{_IN_WORDS[quantifier.value]}{variable}{_in_words(body)}"
-        case Atom(predicate, arguments):
+        case fo.Atom(predicate, arguments):
             return predicate + (f"({''.join(map(_term, arguments))})" if arguments else "")
-        case Equality(left, right):
+        case fo.Equality(left, right):
             return f"{_term(left)}={_term(right)}"
 
 
-def _term(term: Term) -> str:
+def _term(term: fo.Term) -> str:
     match term:
-        case Variable(name) | Constant(name):
+        case fo.Variable(name) | fo.Constant(name):
             return name
-        case Application(function, arguments):
+        case fo.Application(function, arguments):
             return f"{function}({''.join(map(_term, arguments))})"

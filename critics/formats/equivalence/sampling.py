@@ -15,29 +15,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.models import Model, Symbol, assignments, satisfies
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Constant,
-    Equality,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Signature,
-    Term,
-    Variable,
-    signature,
-    subformulas,
-    variables_of,
-)
 
 MAX_ATOMS = 16
 """65,536 assignments: an operation takes a microsecond. With more, a solver is better."""
-Ground: TypeAlias = Callable[[Atom | Equality, Mapping[str, int]], int]
+Ground: TypeAlias = Callable[[fo.Atom | fo.Equality, Mapping[str, int]], int]
 """Returns in which models an atom holds, given the objects of its variables."""
 MAX_BLOCKS = 1_024
 """Of one value; the objects of variables further inside are tried one by one."""
@@ -93,43 +76,50 @@ def column(number: int, num_atoms: int) -> int:
     return values
 
 
-def truth_table(formula: Formula, names: Sequence[str]) -> int:
+def truth_table(formula: fo.Formula, names: Sequence[str]) -> int:
     """Return a propositional formula's table over `names`, which must have all of its propositions.
 
     Bit i is its value under assignment i, so that formulas that mean the same have the same number.
     """
-    columns: dict[Atom | Equality, int] = {Atom(name): column(number, len(names)) for number, name in enumerate(names)}
+    columns: dict[fo.Atom | fo.Equality, int] = {
+        fo.Atom(name): column(number, len(names)) for number, name in enumerate(names)
+    }
     return holding(formula, 1, 1 << len(names), lambda atom, _: columns[atom])
 
 
-def joined(operator: Operator, operands: Sequence[int], everywhere: int) -> int:
+def joined(operator: fo.Operator, operands: Sequence[int], everywhere: int) -> int:
     """Return the values of a connective, given those of its operands."""
     found = operands[0]
-    if operator is Operator.AND:
+    if operator is fo.Operator.AND:
         for operand in operands:
             found &= operand
         return found
-    if operator is Operator.OR:
+    if operator is fo.Operator.OR:
         for operand in operands:
             found |= operand
         return found
-    if operator is Operator.IMPLIES:
+    if operator is fo.Operator.IMPLIES:
         return (everywhere ^ found) | operands[1]
-    return found ^ operands[1] ^ (everywhere if operator is Operator.IFF else 0)
+    return found ^ operands[1] ^ (everywhere if operator is fo.Operator.IFF else 0)
 
 
-def num_steps(formula: Formula, size: int) -> int:
+def num_steps(formula: fo.Formula, size: int) -> int:
     """Return how many formulas are evaluated if each quantifier tries each object: a bound on the blocks of bits."""
-    if isinstance(formula, Not):
+    if isinstance(formula, fo.Not):
         return 1 + num_steps(formula.body, size)
-    if isinstance(formula, Compound):
+    if isinstance(formula, fo.Compound):
         return 1 + sum([num_steps(operand, size) for operand in formula.operands])
-    return 1 + size * num_steps(formula.body, size) if isinstance(formula, Quantified) else 1
+    return 1 + size * num_steps(formula.body, size) if isinstance(formula, fo.Quantified) else 1
 
 
-def holding(formula: Formula, size: int, num: int, ground: Ground) -> int:
+def holding(formula: fo.Formula, size: int, num: int, ground: Ground) -> int:
     """Return in which of `num` models, which share the objects `0 .. size - 1`, a formula holds: a bit for each."""
-    used = {name for part in subformulas(formula) if isinstance(part, Atom | Equality) for name in variables_of(part)}
+    used = {
+        name
+        for part in fo.subformulas(formula)
+        if isinstance(part, fo.Atom | fo.Equality)
+        for name in fo.variables_of(part)
+    }
     return _Evaluation(size, num, ground, frozenset(used)).value(formula, (), {})
 
 
@@ -141,22 +131,22 @@ class _Evaluation:
     used: frozenset[str]
     """Variables that stand in some atom: quantifiers of others, of which there may be many, are passed over."""
 
-    def value(self, formula: Formula, scope: tuple[str, ...], objects: Mapping[str, int]) -> int:
+    def value(self, formula: fo.Formula, scope: tuple[str, ...], objects: Mapping[str, int]) -> int:
         """Return a block for each choice of objects for the variables in scope; `objects` are those of inner ones."""
         # Tests of the type and no `match`: most of the time of looking for a model is spent here.
-        if isinstance(formula, Not):
+        if isinstance(formula, fo.Not):
             return self._everywhere(scope) ^ self.value(formula.body, scope, objects)
-        if isinstance(formula, Compound):
+        if isinstance(formula, fo.Compound):
             values = [self.value(operand, scope, objects) for operand in formula.operands]
             return joined(formula.operator, values, self._everywhere(scope))
-        if isinstance(formula, Quantified):
+        if isinstance(formula, fo.Quantified):
             return self._over_all(formula, scope, objects)
-        return self._spread(formula, scope, frozenset(variables_of(formula)) - objects.keys(), objects)
+        return self._spread(formula, scope, frozenset(fo.variables_of(formula)) - objects.keys(), objects)
 
     def _everywhere(self, scope: tuple[str, ...]) -> int:
         return _ones(self.num * self.size ** len(scope))
 
-    def _over_all(self, formula: Quantified, scope: tuple[str, ...], objects: Mapping[str, int]) -> int:
+    def _over_all(self, formula: fo.Quantified, scope: tuple[str, ...], objects: Mapping[str, int]) -> int:
         body, variable = formula.body, formula.variable
         if variable not in self.used:
             return self.value(body, scope, objects)
@@ -165,11 +155,11 @@ class _Evaluation:
         else:
             width, value = self.num * self.size ** len(scope), self.value(body, (*scope, variable), objects)
             values = [value >> width * number & _ones(width) for number in range(self.size)]
-        operator = Operator.AND if formula.quantifier is Quantifier.ALL else Operator.OR
+        operator = fo.Operator.AND if formula.quantifier is fo.Quantifier.ALL else fo.Operator.OR
         return joined(operator, values, self._everywhere(scope))
 
     def _spread(
-        self, atom: Atom | Equality, scope: tuple[str, ...], free: frozenset[str], objects: Mapping[str, int]
+        self, atom: fo.Atom | fo.Equality, scope: tuple[str, ...], free: frozenset[str], objects: Mapping[str, int]
     ) -> int:
         """Return an atom's blocks; a variable that it has not, or that an inner one hides, changes none."""
         if not scope or not free:
@@ -199,9 +189,9 @@ class _TooLarge(Exception):  # noqa: N818
     pass
 
 
-def sampled_difference(left: Formula, right: Formula) -> Different | None:
+def sampled_difference(left: fo.Formula, right: fo.Formula) -> Different | None:
     """Return a model in which one formula holds and the other does not; None where none was drawn."""
-    used = signature([left, right])
+    used = fo.signature([left, right])
     steps = 0
     try:
         for number, size in enumerate(SIZES):
@@ -217,7 +207,7 @@ def sampled_difference(left: Formula, right: Formula) -> Different | None:
     return None
 
 
-def shown_difference(left: Formula, right: Formula, model: Model) -> Different | None:
+def shown_difference(left: fo.Formula, right: fo.Formula, model: Model) -> Different | None:
     """Return the difference if our evaluator finds that just one of two formulas holds in a model.
 
     Raises `critics.replay.first_order.syntax.FormulaError` where the model is too large, or lacks a symbol.
@@ -237,7 +227,7 @@ class _Batch:
     """For each ground atom the models in which it holds."""
 
     @classmethod
-    def drawn(cls, used: Signature, size: int, rng: random.Random) -> "_Batch":
+    def drawn(cls, used: fo.Signature, size: int, rng: random.Random) -> "_Batch":
         symbols = [*sorted(used.predicates.items()), *((name, 0) for name in sorted(used.propositions))]
         if sum(size**arity for _, arity in symbols) + sum(size**n for n in used.functions.values()) > MAX_TABLE:
             raise _TooLarge
@@ -252,23 +242,23 @@ class _Batch:
         tables = {symbol: dict(zip(assignments(size, symbol[1]), _draws(rng), strict=False)) for symbol in symbols}
         return cls(size, (1 << BATCH) - 1, constants, functions, tables)
 
-    def values(self, formula: Formula) -> int:
+    def values(self, formula: fo.Formula) -> int:
         """Return the models in which a formula holds."""
         return holding(formula, self.size, self.everywhere.bit_length(), self._ground)
 
-    def _ground(self, atom: Atom | Equality, objects: Mapping[str, int]) -> int:
-        if isinstance(atom, Equality):
+    def _ground(self, atom: fo.Atom | fo.Equality, objects: Mapping[str, int]) -> int:
+        if isinstance(atom, fo.Equality):
             return self.everywhere if self._object(atom.left, objects) == self._object(atom.right, objects) else 0
         row = tuple([self._object(argument, objects) for argument in atom.arguments])
         return self.tables[atom.predicate, len(row)][row]
 
-    def _object(self, term: Term, objects: Mapping[str, int]) -> int:
+    def _object(self, term: fo.Term, objects: Mapping[str, int]) -> int:
         match term:
-            case Variable(name):
+            case fo.Variable(name):
                 return objects[name]
-            case Constant(name):
+            case fo.Constant(name):
                 return self.constants[name]
-            case Application(function, arguments):
+            case fo.Application(function, arguments):
                 row = tuple([self._object(argument, objects) for argument in arguments])
                 return self.functions[function, len(row)][row]
 

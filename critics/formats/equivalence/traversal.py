@@ -15,21 +15,7 @@ from itertools import pairwise, product
 from critics.formats.equivalence.wording import NUMBER_WORDS, tokens
 from critics.replay.equivalences import regex as re_
 from critics.replay.equivalences.regex import Regex
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Constant,
-    Equality,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Term,
-    Variable,
-    rebuilt,
-    subformulas,
-)
+from critics.replay.first_order import syntax as fo
 
 Step = tuple[bool, str]
 """A step of a traversal: whether it is a sign, and the sign or name."""
@@ -45,12 +31,12 @@ _OWN_WORDS: Mapping[str, frozenset[str]] = {
     "*": frozenset({"star", "asterisk", "kleene"}),
     **dict.fromkeys("()|ε", frozenset[str]()),
 }
-_NESTS = (Operator.AND, Operator.OR)
+_NESTS = (fo.Operator.AND, fo.Operator.OR)
 _STOP = re.compile(r"[.\n]+")
 _GROUPING = re.compile(r"[,;:()]")
 
 
-def find_traversal(description: str, formula: Formula, names: Collection[str]) -> str | None:
+def find_traversal(description: str, formula: fo.Formula, names: Collection[str]) -> str | None:
     """Return the words of a description that go through the formula, or a part of it; None where none do.
 
     Of parts with two groups any words count, one for each sign, where they are all that is said in a sentence, or where
@@ -78,7 +64,7 @@ def find_traversal(description: str, formula: Formula, names: Collection[str]) -
     return _written_out(description, formula, names)
 
 
-def _written_out(description: str, formula: Formula, names: Collection[str]) -> str | None:
+def _written_out(description: str, formula: fo.Formula, names: Collection[str]) -> str | None:
     """Return the line that goes through the formula as it is written; commas and brackets say what belongs together."""
     if num_groups(formula) < 2:
         return None
@@ -161,9 +147,9 @@ def _is_adjacent(steps: Sequence[Step]) -> bool:
     return any(not one[0] and not other[0] for one, other in pairwise(steps))
 
 
-def num_groups(formula: Formula) -> int:
+def num_groups(formula: fo.Formula) -> int:
     """Count the groups of a formula, each operator once for all that it joins."""
-    return sum(isinstance(part, Compound) for part in subformulas(formula))
+    return sum(isinstance(part, fo.Compound) for part in fo.subformulas(formula))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +161,7 @@ class _Path:
     """Begin, end and number of groups of each part that has any."""
 
 
-def _polish(formula: Formula) -> Iterator[_Path]:
+def _polish(formula: fo.Formula) -> Iterator[_Path]:
     """Yield prefix and postfix notation, from either side, with groups of many and with nested pairs."""
     for tree in (formula, _paired(formula, from_left=True), _paired(formula, from_left=False)):
         for mirrored, sign_first in product((False, True), repeat=2):
@@ -186,8 +172,8 @@ def _polish(formula: Formula) -> Iterator[_Path]:
 
 
 def _walk(
-    formula: Formula,
-    above: Operator | None,
+    formula: fo.Formula,
+    above: fo.Operator | None,
     steps: list[Step],
     parts: list[tuple[int, int, int]],
     *,
@@ -197,13 +183,13 @@ def _walk(
     """Add a formula's steps and parts; return how many groups it has, of which pairs of a larger one are none."""
     start, num, operator = len(steps), 0, None
     match formula:
-        case Not(body):
+        case fo.Not(body):
             signs, operands = [(True, "¬")], (body,)
-        case Compound(operator, operands):
+        case fo.Compound(operator, operands):
             signs, num = [(True, operator.value)], int(operator is not above or operator not in _NESTS)
-        case Quantified(quantifier, variable, body):
+        case fo.Quantified(quantifier, variable, body):
             signs, operands = [(True, quantifier.value), (False, variable.lower())], (body,)
-        case Atom() | Equality():
+        case fo.Atom() | fo.Equality():
             steps += _leaf(formula)
             return 0
     steps += signs if sign_first else []
@@ -215,41 +201,41 @@ def _walk(
     return num
 
 
-def _paired(formula: Formula, *, from_left: bool) -> Formula:
+def _paired(formula: fo.Formula, *, from_left: bool) -> fo.Formula:
     """Return the formula with pairs for groups of more than two."""
-    formula = rebuilt(formula, lambda part: _paired(part, from_left=from_left))
-    if not isinstance(formula, Compound):
+    formula = fo.rebuilt(formula, lambda part: _paired(part, from_left=from_left))
+    if not isinstance(formula, fo.Compound):
         return formula
     parts = [*formula.operands]
     while len(parts) > 2:
         place = slice(2) if from_left else slice(-2, None)
-        parts[place] = [Compound(formula.operator, tuple(parts[place]))]
-    return Compound(formula.operator, tuple(parts))
+        parts[place] = [fo.Compound(formula.operator, tuple(parts[place]))]
+    return fo.Compound(formula.operator, tuple(parts))
 
 
-def _infix(formula: Formula) -> list[Step]:
+def _infix(formula: fo.Formula) -> list[Step]:
     """Return the formula's steps as it is written, without its brackets."""
     match formula:
-        case Not(body):
+        case fo.Not(body):
             return [(True, "¬"), *_infix(body)]
-        case Compound(operator, operands):
+        case fo.Compound(operator, operands):
             rest = [step for operand in operands[1:] for step in [(True, operator.value), *_infix(operand)]]
             return [*_infix(operands[0]), *rest]
-        case Quantified(quantifier, variable, body):
+        case fo.Quantified(quantifier, variable, body):
             return [(True, quantifier.value), (False, variable), *_infix(body)]
-        case Atom() | Equality():
+        case fo.Atom() | fo.Equality():
             return _leaf(formula)
 
 
-def _leaf(formula: Atom | Equality) -> list[Step]:
-    if isinstance(formula, Equality):
+def _leaf(formula: fo.Atom | fo.Equality) -> list[Step]:
+    if isinstance(formula, fo.Equality):
         return [*_term(formula.left), *_term(formula.right)]
     return [(False, formula.predicate.lower()), *(step for term in formula.arguments for step in _term(term))]
 
 
-def _term(term: Term) -> list[Step]:
+def _term(term: fo.Term) -> list[Step]:
     match term:
-        case Variable(name) | Constant(name):
+        case fo.Variable(name) | fo.Constant(name):
             return [(False, name.lower())]
-        case Application(function, arguments):
+        case fo.Application(function, arguments):
             return [(False, function.lower()), *(step for argument in arguments for step in _term(argument))]

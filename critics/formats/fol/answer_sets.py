@@ -24,24 +24,7 @@ from critics.logic.first_order.clauses import Clause, Clauses, Signed, clauses_o
 from critics.logic.first_order.printing import canonical
 from critics.replay.answer_sets.language import AspError
 from critics.replay.answer_sets.query import read_query
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Constant,
-    Equality,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Signature,
-    Term,
-    Variable,
-    negated,
-    signature,
-    subformulas,
-    variables_of,
-)
+from critics.replay.first_order import syntax as fo
 
 ELEMENT, SAME, CONCLUSION, WITNESS = "element", "same", "conclusion", "witness"
 """Predicates of a translation: what there is, what is equal, a conclusion that no query can hold, and (with a number)
@@ -52,7 +35,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 class Names:
     """The names of a signature's symbols and of witnesses; relations have one name space, constants another."""
 
-    def __init__(self, used: Signature, num_witnesses: int) -> None:
+    def __init__(self, used: fo.Signature, num_witnesses: int) -> None:
         relations = [("predicate", name) for name in sorted(used.predicates)]
         relations += [("proposition", name) for name in sorted(used.propositions)]
         relations += [("function", name) for name in sorted(used.functions)]
@@ -96,7 +79,7 @@ def _plain(name: str) -> str:
 
 MIN_FRESH = 2
 """Elements that nobody names, at the least; more where more witnesses are asked for."""
-_QUERIED = {Operator.AND: "AND", Operator.OR: "OR", Operator.XOR: "EITHER-OR"}
+_QUERIED = {fo.Operator.AND: "AND", fo.Operator.OR: "OR", fo.Operator.XOR: "EITHER-OR"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +97,17 @@ class AnswerSetProgram:
         return json.dumps({"Model": self.model, "Tests": tests, "Query": self.query}, ensure_ascii=False)
 
 
-def as_program(premises: Sequence[Formula], conclusion: Formula) -> AnswerSetProgram:
+def as_program(premises: Sequence[fo.Formula], conclusion: fo.Formula) -> AnswerSetProgram:
     """Translate; raises `FormulaError` where symbols do not fit together or a formula is too large."""
-    used = signature([*premises, conclusion])
+    used = fo.signature([*premises, conclusion])
     variables = (f"X{number}" for number in count(1))
     stated = [clauses_of(premise, variables) for premise in premises]
     query = _queried(conclusion, Names(used, 0))
-    sides = {} if query else {CONCLUSION: conclusion, f"-{CONCLUSION}": Not(conclusion)}
+    sides = {} if query else {CONCLUSION: conclusion, f"-{CONCLUSION}": fo.Not(conclusion)}
     defined = {guard: clauses_of(side, variables) for guard, side in sides.items()}
     witnesses = {name: needs for clauses in (*stated, *defined.values()) for name, needs in clauses.witnesses.items()}
     writer = _Writer(used, witnesses)
-    equal = any(isinstance(part, Equality) for f in (*premises, conclusion) for part in subformulas(f))
+    equal = any(isinstance(part, fo.Equality) for f in (*premises, conclusion) for part in fo.subformulas(f))
     lines = writer.declared(equal=equal, concludes=not query)
     for number, (premise, clauses) in enumerate(zip(premises, stated, strict=True), 1):
         lines += [f"% R{number}: {canonical(premise)}", *writer.rules(clauses)]
@@ -134,9 +117,9 @@ def as_program(premises: Sequence[Formula], conclusion: Formula) -> AnswerSetPro
     return AnswerSetProgram(tuple(lines), query or (f"ATOM({CONCLUSION})",), exact)
 
 
-def _queried(conclusion: Formula, names: Names) -> tuple[str, ...]:
+def _queried(conclusion: fo.Formula, names: Names) -> tuple[str, ...]:
     """Return the conclusion as building blocks; none where there are quantifiers, = or too many of them."""
-    if any(isinstance(part, Quantified | Equality) for part in subformulas(conclusion)):
+    if any(isinstance(part, fo.Quantified | fo.Equality) for part in fo.subformulas(conclusion)):
         return ()
     blocks: list[str] = []
     try:
@@ -151,18 +134,18 @@ class _Inexpressible(Exception):  # noqa: N818
     """A query cannot say it."""
 
 
-def _block(formula: Formula, names: Names, blocks: list[str]) -> int:
+def _block(formula: fo.Formula, names: Names, blocks: list[str]) -> int:
     """Add the blocks of a formula, and return the last one's number. Atoms are decided, so → is ¬ and ∨."""
     match formula:
-        case Atom() | Not(Atom()):
+        case fo.Atom() | fo.Not(fo.Atom()):
             text = f"ATOM({_literal(formula, names)})"
-        case Not(body):
+        case fo.Not(body):
             text = f"NOT({_block(body, names, blocks)})"
-        case Compound(Operator.IMPLIES, (left, right)):
-            text = f"OR({_block(negated(left), names, blocks)}, {_block(right, names, blocks)})"
-        case Compound(Operator.IFF, (left, right)):
-            text = f"EITHER-OR({_block(negated(left), names, blocks)}, {_block(right, names, blocks)})"
-        case Compound(operator, operands):
+        case fo.Compound(fo.Operator.IMPLIES, (left, right)):
+            text = f"OR({_block(fo.negated(left), names, blocks)}, {_block(right, names, blocks)})"
+        case fo.Compound(fo.Operator.IFF, (left, right)):
+            text = f"EITHER-OR({_block(fo.negated(left), names, blocks)}, {_block(right, names, blocks)})"
+        case fo.Compound(operator, operands):
             parts = [str(_block(operand, names, blocks)) for operand in operands]
             text = f"{_QUERIED[operator]}({', '.join(parts)})"
         case _:
@@ -171,14 +154,16 @@ def _block(formula: Formula, names: Names, blocks: list[str]) -> int:
     return len(blocks)
 
 
-def _literal(formula: Atom | Not, names: Names) -> str:
-    atom = formula.body if isinstance(formula, Not) else formula
-    assert isinstance(atom, Atom)
-    if any(isinstance(argument, Application) for argument in atom.arguments):
+def _literal(formula: fo.Atom | fo.Not, names: Names) -> str:
+    atom = formula.body if isinstance(formula, fo.Not) else formula
+    assert isinstance(atom, fo.Atom)
+    if any(isinstance(argument, fo.Application) for argument in atom.arguments):
         raise _Inexpressible
-    arguments = [names.of("constant", argument.name) for argument in atom.arguments if isinstance(argument, Constant)]
+    arguments = [
+        names.of("constant", argument.name) for argument in atom.arguments if isinstance(argument, fo.Constant)
+    ]
     name = names.of("predicate" if arguments else "proposition", atom.predicate)
-    return _applied(("-" if isinstance(formula, Not) else "") + name, arguments)
+    return _applied(("-" if isinstance(formula, fo.Not) else "") + name, arguments)
 
 
 def _applied(name: str, arguments: Sequence[str]) -> str:
@@ -190,7 +175,7 @@ class _Body:
     """The conditions of one rule."""
 
     conditions: dict[str, None] = field(default_factory=dict[str, None])
-    values: dict[Application, str] = field(default_factory=dict[Application, str])
+    values: dict[fo.Application, str] = field(default_factory=dict[fo.Application, str])
     """The variable of each function's value."""
     bound: set[str] = field(default_factory=set[str])
 
@@ -202,7 +187,7 @@ class _Body:
 class _Writer:
     """Writes rules in the names of one signature."""
 
-    def __init__(self, used: Signature, witnesses: dict[str, tuple[str, ...]]) -> None:
+    def __init__(self, used: fo.Signature, witnesses: dict[str, tuple[str, ...]]) -> None:
         self._used = used
         self._names = Names(used, len(witnesses))
         self._witnesses = dict(zip(witnesses, self._names.witnesses, strict=True))
@@ -228,7 +213,7 @@ class _Writer:
 
     def _rule(self, clause: Clause, given: tuple[str, ...]) -> str:
         body = _Body(dict.fromkeys(given))
-        for name in dict.fromkeys(n for _, atom in clause for n in sorted(variables_of(atom))):
+        for name in dict.fromkeys(n for _, atom in clause for n in sorted(fo.variables_of(atom))):
             if name in self._witnesses:
                 body.add(self._witnesses[name], [*self._needs[name], name])
         head = [self._written(signed, body) for signed in clause[-1:]]
@@ -243,20 +228,20 @@ class _Writer:
     def _written(self, signed: Signed, body: _Body) -> tuple[str, list[str]]:
         """Return a literal's signed name and its arguments; functions' values are added to the body."""
         sign, atom = signed
-        terms = (atom.left, atom.right) if isinstance(atom, Equality) else atom.arguments
+        terms = (atom.left, atom.right) if isinstance(atom, fo.Equality) else atom.arguments
         arguments = [self._term(term, body) for term in terms]
-        if isinstance(atom, Equality):
+        if isinstance(atom, fo.Equality):
             return ("" if sign else "-") + SAME, arguments
         name = self._names.of("predicate" if arguments else "proposition", atom.predicate)
         return ("" if sign else "-") + name, arguments
 
-    def _term(self, term: Term, body: _Body) -> str:
+    def _term(self, term: fo.Term, body: _Body) -> str:
         match term:
-            case Variable(name):
+            case fo.Variable(name):
                 return name
-            case Constant(name):
+            case fo.Constant(name):
                 return self._names.of("constant", name)
-            case Application(function, arguments):
+            case fo.Application(function, arguments):
                 if term not in body.values:
                     inner = [self._term(argument, body) for argument in arguments]
                     body.values[term] = f"V{len(body.values) + 1}"

@@ -30,20 +30,9 @@ from critics.logic.first_order.solvers import (
 from critics.logic.first_order.theory import FolTheory, closed_all, read_theory
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.entailments import reworded, shares_vocabulary, unstated
 from critics.replay.first_order.models import Model
-from critics.replay.first_order.syntax import (
-    Compound,
-    Formula,
-    FormulaError,
-    Not,
-    Operator,
-    conjuncts,
-    key,
-    negated,
-    open_names,
-    signature,
-)
 from critics.replay.formula import FormulaError as AnyFormulaError
 from critics.text.reference import (
     Reference,
@@ -122,7 +111,7 @@ def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
         program = read_program(attempt.completion)
         program = program if theory is None else in_terms_of_theory(program, theory)
         entailment = _decide(program)
-    except FormulaError as error:
+    except fo.FormulaError as error:
         return Malformed(error.reason, None, brief(str(error)))
     answer = _answer(entailment, problem)
     if is_wrong(answer, problem):
@@ -139,7 +128,7 @@ def _decide(program: Program) -> Entailment:
     Either way this is for the answer's sake: no open formula is certified.
     """
     found = decide(closed_all(program.premises), program.conclusion)
-    if isinstance(found, Inconsistent) and open_names(program.premises):
+    if isinstance(found, Inconsistent) and fo.open_names(program.premises):
         return decide(program.premises, program.conclusion)
     return found
 
@@ -190,15 +179,15 @@ def _decided(entailment: Entailment) -> Entailed | Denied | Open:
 
 
 def _refuse_open_names(program: Program) -> None:
-    names = open_names(program.formulas())
+    names = fo.open_names(program.formulas())
     if names:
         raise Refusal(Unproved, "free_variable", f"no quantifier binds {', '.join(names)}: is all meant, or some?")
 
 
-def _contingent(conclusion: Formula, decided: Entailed | Denied) -> Model:
+def _contingent(conclusion: fo.Formula, decided: Entailed | Denied) -> Model:
     """Return a model, of no premise, in which the conclusion is otherwise: it says something."""
     # Attack: conclude `p ∨ ¬p`, which any premises entail.
-    found = solve([Not(conclusion) if isinstance(decided, Entailed) else conclusion], DEFAULT_BUDGET)
+    found = solve([fo.Not(conclusion) if isinstance(decided, Entailed) else conclusion], DEFAULT_BUDGET)
     if found.model is None and found.answer is Answer.UNSATISFIABLE:
         raise Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
     if found.model is None:
@@ -211,20 +200,20 @@ def _refuse_assumed(program: Program, decided: Entailed | Denied | Open) -> None
     if goal_assumed(program.premises, program.conclusion, result):
         raise Refusal(Vacuous, "goal_assumed", "the answer is among the premises")
     # Attack: hide the answer in a conjunction, where nothing else gives it.
-    parts = [part for premise in program.premises for part in conjuncts(premise)]
+    parts = [part for premise in program.premises for part in fo.conjuncts(premise)]
     if not goal_assumed(parts, program.conclusion, result):
         return
-    answer = program.conclusion if result == "true" else negated(program.conclusion)
-    if not _entails([part for part in parts if key(part) != key(answer)], answer):
+    answer = program.conclusion if result == "true" else fo.negated(program.conclusion)
+    if not _entails([part for part in parts if fo.key(part) != fo.key(answer)], answer):
         raise Refusal(Vacuous, "goal_assumed", "the answer is a part of a premise, and nothing else gives it")
 
 
-def goal_assumed(premises: Sequence[Formula], conclusion: Formula, result: str) -> bool:
+def goal_assumed(premises: Sequence[fo.Formula], conclusion: fo.Formula, result: str) -> bool:
     """Say whether a premise is the conclusion, or its negation where that is the result, in other words at most."""
     if result == "unknown":
         return False
-    assumed = key(conclusion if result == "true" else negated(conclusion))
-    return assumed in {key(premise) for premise in premises}
+    assumed = fo.key(conclusion if result == "true" else fo.negated(conclusion))
+    return assumed in {fo.key(premise) for premise in premises}
 
 
 def _refuse_elsewhere(program: Program, problem: Problem) -> None:
@@ -236,16 +225,16 @@ def _refuse_elsewhere(program: Program, problem: Problem) -> None:
         raise Refusal(Unproved, "premises_missing", f"{said} premises for {needed} statements")
 
 
-def _num_said(premises: Sequence[Formula]) -> int:
+def _num_said(premises: Sequence[fo.Formula]) -> int:
     """Count the premises that say something, and something else than another one."""
     # Attack: leave a premise out and fill the place with one said twice, or with a tautology.
-    different = {key(premise): premise for premise in premises}
+    different = {fo.key(premise): premise for premise in premises}
     return sum(not _entails((), premise) for premise in different.values())
 
 
-def is_mentioned(premises: Sequence[Formula], conclusion: Formula) -> bool:
+def is_mentioned(premises: Sequence[fo.Formula], conclusion: fo.Formula) -> bool:
     """Say whether the premises use every symbol of the conclusion."""
-    return signature([conclusion]).symbols() <= signature(premises).symbols()
+    return fo.signature([conclusion]).symbols() <= fo.signature(premises).symbols()
 
 
 def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | Open) -> Entailed | Denied | Open:
@@ -253,8 +242,8 @@ def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | 
     if not shares_vocabulary(program.formulas(), [*theory.axioms, theory.goal]):
         raise Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
     _refuse_unstated(program, theory.axioms, RESULTS[type(decided)])
-    same = key(program.conclusion) == key(theory.goal)
-    if not same and not _entails((), Compound(Operator.IFF, (program.conclusion, theory.goal))):
+    same = fo.key(program.conclusion) == fo.key(theory.goal)
+    if not same and not _entails((), fo.Compound(fo.Operator.IFF, (program.conclusion, theory.goal))):
         raise Refusal(Unproved, "goal_mismatch", "the conclusion is not what the problem asks")
     new = unstated(program.premises, theory.axioms)
     if not new and not unstated(theory.axioms, program.premises):
@@ -265,25 +254,25 @@ def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | 
     return whole
 
 
-def _refuse_unstated(program: Program, axioms: Sequence[Formula], result: str) -> None:
+def _refuse_unstated(program: Program, axioms: Sequence[fo.Formula], result: str) -> None:
     try:
         parts = reworded(program.premises, axioms)
-    except FormulaError as error:
+    except fo.FormulaError as error:
         raise Refusal(TimedOut, "solver_budget", str(error)) from error
-    answer = program.conclusion if result == "true" else negated(program.conclusion)
+    answer = program.conclusion if result == "true" else fo.negated(program.conclusion)
     for part, candidates in parts:
         # Attack: write what follows from all axioms, the conclusion above all, as a premise.
         if not any(_entails([axiom], part) for axiom in candidates):
             raise Refusal(Unproved, "axiom_not_in_context", f"no statement says {canonical(part)}")
         # Attack: write what one statement of a puzzle comes to, the answer, as if the text said it.
-        stated = [one for axiom in candidates for one in conjuncts(axiom)]
-        if result == "unknown" or any(key(one) == key(part) for one in stated) or not _entails([part], answer):
+        stated = [one for axiom in candidates for one in fo.conjuncts(axiom)]
+        if result == "unknown" or any(fo.key(one) == fo.key(part) for one in stated) or not _entails([part], answer):
             continue
         if not any(_entails([one], part) and _entails([part], one) for one in stated):
             raise Refusal(Vacuous, "goal_assumed", "the answer is a premise, and no statement says it as it stands")
 
 
-def _entails(premises: Sequence[Formula], conclusion: Formula) -> bool:
+def _entails(premises: Sequence[fo.Formula], conclusion: fo.Formula) -> bool:
     found = can_fail(premises, conclusion)
     if found is Answer.UNDECIDED:
         raise Refusal(TimedOut, "solver_budget", "the solver could not compare the formulas with the problem's")

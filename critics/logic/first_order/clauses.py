@@ -9,29 +9,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeAlias
 
-from critics.replay.first_order.syntax import (
-    Atom,
-    Compound,
-    Equality,
-    Formula,
-    FormulaError,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Term,
-    Variable,
-    free_variables,
-    negated,
-    rebuilt,
-    with_leaves,
-)
+from critics.replay.first_order import syntax as fo
 
 MAX_CLAUSES = 400
 """Of one formula; FOLIO's longest has 26."""
 MAX_PARTS = 10_000
 """Of one formula's affirmative form."""
-Signed: TypeAlias = tuple[bool, Atom | Equality]
+Signed: TypeAlias = tuple[bool, fo.Atom | fo.Equality]
 """An atom, and whether it is affirmed."""
 Clause: TypeAlias = tuple[Signed, ...]
 """Of which one holds, whatever the universal variables stand for."""
@@ -46,7 +30,7 @@ class Clauses:
     """For each existential variable, the universal ones on which its object depends."""
 
 
-def clauses_of(formula: Formula, names: Iterator[str] | None = None) -> Clauses:
+def clauses_of(formula: fo.Formula, names: Iterator[str] | None = None) -> Clauses:
     """Return clauses that hold for some choice of witnesses wherever the formula does, and nowhere else.
 
     `names` yields the variables' new names. Raises `FormulaError`: `too_large` above `MAX_CLAUSES`.
@@ -57,79 +41,81 @@ def clauses_of(formula: Formula, names: Iterator[str] | None = None) -> Clauses:
     return Clauses(tuple(kept), normaliser.witnesses)
 
 
-def affirmative(formula: Formula) -> Formula:
+def affirmative(formula: fo.Formula) -> fo.Formula:
     """Return an equivalent formula of ∧, ∨ and quantifiers over atoms and negated atoms.
 
     Raises `FormulaError`: `too_large` above `MAX_PARTS`.
     """
     if _size(formula) > MAX_PARTS:
         # Attack: thirty ↔ inside each other, each of which doubles what is inside.
-        raise FormulaError("too_large", f"without ↔ and ⊕ the formula has more than {MAX_PARTS} parts")
+        raise fo.FormulaError("too_large", f"without ↔ and ⊕ the formula has more than {MAX_PARTS} parts")
     return _affirmative(formula)
 
 
-def _size(formula: Formula) -> int:
+def _size(formula: fo.Formula) -> int:
     """Return how many parts an affirmative form has, more or less."""
     match formula:
-        case Not(body) | Quantified(body=body):
+        case fo.Not(body) | fo.Quantified(body=body):
             return 1 + _size(body)
-        case Compound(operator, operands):
-            return 1 + (2 if operator in (Operator.XOR, Operator.IFF) else 1) * sum(map(_size, operands))
-        case Atom() | Equality():
+        case fo.Compound(operator, operands):
+            return 1 + (2 if operator in (fo.Operator.XOR, fo.Operator.IFF) else 1) * sum(map(_size, operands))
+        case fo.Atom() | fo.Equality():
             return 1
 
 
-def _affirmative(formula: Formula) -> Formula:
+def _affirmative(formula: fo.Formula) -> fo.Formula:
     match formula:
-        case Atom() | Equality() | Not(Atom() | Equality()):
+        case fo.Atom() | fo.Equality() | fo.Not(fo.Atom() | fo.Equality()):
             return formula
-        case Not(body):
+        case fo.Not(body):
             return _negative(body)
-        case Quantified(quantifier, variable, body):
-            return Quantified(quantifier, variable, _affirmative(body))
-        case Compound(Operator.AND | Operator.OR as operator, operands):
-            return Compound(operator, tuple(map(_affirmative, operands)))
-        case Compound(Operator.IMPLIES, (left, right)):
-            return _either(_affirmative(Not(left)), _affirmative(right))
-        case Compound(Operator.IFF, (left, right)):
-            return _both(_either(_affirmative(Not(left)), _affirmative(right)), _either(_affirmative(left), _no(right)))
-        case Compound(_, (left, right)):
+        case fo.Quantified(quantifier, variable, body):
+            return fo.Quantified(quantifier, variable, _affirmative(body))
+        case fo.Compound(fo.Operator.AND | fo.Operator.OR as operator, operands):
+            return fo.Compound(operator, tuple(map(_affirmative, operands)))
+        case fo.Compound(fo.Operator.IMPLIES, (left, right)):
+            return _either(_affirmative(fo.Not(left)), _affirmative(right))
+        case fo.Compound(fo.Operator.IFF, (left, right)):
+            return _both(
+                _either(_affirmative(fo.Not(left)), _affirmative(right)), _either(_affirmative(left), _no(right))
+            )
+        case fo.Compound(_, (left, right)):
             return _both(_either(_affirmative(left), _affirmative(right)), _either(_no(left), _no(right)))
-        case Compound():
+        case fo.Compound():
             raise AssertionError(f"{formula.operator} has two operands")
 
 
-def _no(formula: Formula) -> Formula:
-    return _affirmative(negated(formula))
+def _no(formula: fo.Formula) -> fo.Formula:
+    return _affirmative(fo.negated(formula))
 
 
-def _negative(formula: Formula) -> Formula:
+def _negative(formula: fo.Formula) -> fo.Formula:
     """Return the affirmative form of a compound formula's negation."""
     match formula:
-        case Not(body):
+        case fo.Not(body):
             return _affirmative(body)
-        case Quantified(quantifier, variable, body):
-            return Quantified(quantifier.other, variable, _no(body))
-        case Compound(Operator.AND, operands):
-            return Compound(Operator.OR, tuple(map(_no, operands)))
-        case Compound(Operator.OR, operands):
-            return Compound(Operator.AND, tuple(map(_no, operands)))
-        case Compound(Operator.IMPLIES, (left, right)):
+        case fo.Quantified(quantifier, variable, body):
+            return fo.Quantified(quantifier.other, variable, _no(body))
+        case fo.Compound(fo.Operator.AND, operands):
+            return fo.Compound(fo.Operator.OR, tuple(map(_no, operands)))
+        case fo.Compound(fo.Operator.OR, operands):
+            return fo.Compound(fo.Operator.AND, tuple(map(_no, operands)))
+        case fo.Compound(fo.Operator.IMPLIES, (left, right)):
             return _both(_affirmative(left), _no(right))
-        case Compound(Operator.IFF, operands):
-            return _affirmative(Compound(Operator.XOR, operands))
-        case Compound(_, operands):
-            return _affirmative(Compound(Operator.IFF, operands))
-        case Atom() | Equality():
-            return Not(formula)
+        case fo.Compound(fo.Operator.IFF, operands):
+            return _affirmative(fo.Compound(fo.Operator.XOR, operands))
+        case fo.Compound(_, operands):
+            return _affirmative(fo.Compound(fo.Operator.IFF, operands))
+        case fo.Atom() | fo.Equality():
+            return fo.Not(formula)
 
 
-def _both(left: Formula, right: Formula) -> Formula:
-    return Compound(Operator.AND, (left, right))
+def _both(left: fo.Formula, right: fo.Formula) -> fo.Formula:
+    return fo.Compound(fo.Operator.AND, (left, right))
 
 
-def _either(left: Formula, right: Formula) -> Formula:
-    return Compound(Operator.OR, (left, right))
+def _either(left: fo.Formula, right: fo.Formula) -> fo.Formula:
+    return fo.Compound(fo.Operator.OR, (left, right))
 
 
 @dataclass(slots=True)
@@ -139,44 +125,46 @@ class _Normaliser:
     names: Iterator[str]
     witnesses: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
-    def matrix(self, formula: Formula, renamed: Mapping[str, str]) -> Formula:
+    def matrix(self, formula: fo.Formula, renamed: Mapping[str, str]) -> fo.Formula:
         return self._matrix(affirmative(formula), renamed)
 
-    def _matrix(self, formula: Formula, renamed: Mapping[str, str]) -> Formula:
+    def _matrix(self, formula: fo.Formula, renamed: Mapping[str, str]) -> fo.Formula:
         match formula:
-            case Quantified(quantifier, variable, body):
+            case fo.Quantified(quantifier, variable, body):
                 name = next(self.names)
-                if quantifier is Quantifier.SOME:
+                if quantifier is fo.Quantifier.SOME:
                     self.witnesses[name] = self._dependencies(formula, renamed)
                 return self._matrix(body, {**renamed, variable: name})
             case _:
-                return rebuilt(formula, lambda part: self._matrix(part, renamed), lambda term: _renamed(term, renamed))
+                return fo.rebuilt(
+                    formula, lambda part: self._matrix(part, renamed), lambda term: _renamed(term, renamed)
+                )
 
-    def _dependencies(self, formula: Formula, renamed: Mapping[str, str]) -> tuple[str, ...]:
+    def _dependencies(self, formula: fo.Formula, renamed: Mapping[str, str]) -> tuple[str, ...]:
         """Return the universal variables that are free in an existential formula, or decide one that is."""
         found: dict[str, None] = {}
-        for name in (renamed[variable] for variable in renamed if variable in free_variables(formula)):
+        for name in (renamed[variable] for variable in renamed if variable in fo.free_variables(formula)):
             found |= dict.fromkeys(self.witnesses.get(name, (name,)))
         return tuple(found)
 
 
-def _renamed(term: Term, renamed: Mapping[str, str]) -> Term:
-    return with_leaves(term, lambda leaf: Variable(renamed[leaf.name]) if isinstance(leaf, Variable) else leaf)
+def _renamed(term: fo.Term, renamed: Mapping[str, str]) -> fo.Term:
+    return fo.with_leaves(term, lambda leaf: fo.Variable(renamed[leaf.name]) if isinstance(leaf, fo.Variable) else leaf)
 
 
-def _conjunction(matrix: Formula) -> list[Clause]:
+def _conjunction(matrix: fo.Formula) -> list[Clause]:
     """Return the clauses of a quantifier-free affirmative formula, ∨ distributed over ∧."""
     match matrix:
-        case Atom() | Equality():
+        case fo.Atom() | fo.Equality():
             return [((True, matrix),)]
-        case Not(Atom() | Equality() as atom):
+        case fo.Not(fo.Atom() | fo.Equality() as atom):
             return [((False, atom),)]
-        case Compound(Operator.AND, operands):
+        case fo.Compound(fo.Operator.AND, operands):
             found = [clause for operand in operands for clause in _conjunction(operand)]
             if len(found) > MAX_CLAUSES:
                 raise _too_large()
             return found
-        case Compound(Operator.OR, operands):
+        case fo.Compound(fo.Operator.OR, operands):
             joined: list[Clause] = [()]
             for clauses in map(_conjunction, operands):
                 if len(joined) * len(clauses) > MAX_CLAUSES:
@@ -187,8 +175,8 @@ def _conjunction(matrix: Formula) -> list[Clause]:
             raise AssertionError(f"{matrix} is not affirmative")
 
 
-def _too_large() -> FormulaError:
-    return FormulaError("too_large", f"the formula has more than {MAX_CLAUSES} clauses")
+def _too_large() -> fo.FormulaError:
+    return fo.FormulaError("too_large", f"the formula has more than {MAX_CLAUSES} clauses")
 
 
 def _tidied(clause: Clause) -> Clause:

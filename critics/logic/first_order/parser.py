@@ -31,22 +31,7 @@ from critics.logic.first_order.tokens import (
     tokenize,
     unwrapped,
 )
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Constant,
-    Equality,
-    Formula,
-    FormulaError,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Term,
-    Variable,
-    signature,
-)
+from critics.replay.first_order import syntax as fo
 
 MAX_DEPTH = 120
 """Of brackets, signs and terms within each other; the deepest published formula has fewer than 20."""
@@ -54,7 +39,7 @@ MAX_MENDED = 100
 """Tokens; longer formulas are not mended, because every place is tried."""
 MAX_WIDENED = 4
 """Quantifiers that are tried with a wider scope; published formulas need two."""
-_RANK = {Operator.IFF: 1, Operator.IMPLIES: 2, Operator.XOR: 3, Operator.OR: 4, Operator.AND: 5}
+_RANK = {fo.Operator.IFF: 1, fo.Operator.IMPLIES: 2, fo.Operator.XOR: 3, fo.Operator.OR: 4, fo.Operator.AND: 5}
 _BINDABLE = re.compile(r"[a-z]\d*")
 _CLOSING = {"(": ")", "[": "]"}
 
@@ -63,7 +48,7 @@ _CLOSING = {"(": ")", "[": "]"}
 class Parsed:
     """A formula, and a word for each thing that was mended to read it."""
 
-    formula: Formula
+    formula: fo.Formula
     repairs: tuple[str, ...]
 
 
@@ -72,16 +57,16 @@ def parse(text: str, notation: Notation = ANNOTATED) -> Parsed:
     inner, start = unwrapped(text)
     try:
         return _parsed(tokenize(inner, notation), notation)
-    except FormulaError as error:
+    except fo.FormulaError as error:
         if error.position is None:
             raise
         message = str(error).rpartition(" (at character")[0]
-        raise FormulaError(error.reason, message, start + error.position) from None
+        raise fo.FormulaError(error.reason, message, start + error.position) from None
 
 
 def _parsed(tokens: list[Token], notation: Notation) -> Parsed:
     if tokens[0].kind is Kind.END:
-        raise FormulaError("empty", "there is no formula", 0)
+        raise fo.FormulaError("empty", "there is no formula", 0)
     repairs: list[str] = []
     if len(tokens) > 1 and (tokens[-2].kind, tokens[-2].text) == (Kind.STOP, "."):
         tokens = [*tokens[:-2], tokens[-1]]
@@ -90,19 +75,19 @@ def _parsed(tokens: list[Token], notation: Notation) -> Parsed:
         repairs.append("caret")
     try:
         read = _read_widening(tokens, notation.far_stops)
-    except FormulaError as error:
+    except fo.FormulaError as error:
         mended = _mended(tokens, notation.far_stops) if notation.repair else None
         if mended is None:
             raise error
         read = mended
         repairs.append("bracket")
-    signature([read.formula])
+    fo.signature([read.formula])
     return Parsed(read.formula, (*repairs, *(["quantifier_scope"] if read.wide else [])))
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    formula: Formula
+    formula: fo.Formula
     unbound: tuple[tuple[int, str], ...]
     """Place of a name that no quantifier binds: index of the token, and name."""
     narrow: tuple[tuple[int, str], ...]
@@ -132,7 +117,7 @@ def _read_widening(tokens: list[Token], far_stops: bool) -> _Read:
         tried.add(max(left_open))
         try:
             wider = _read(tokens, far_stops, read.wide | {max(left_open)})
-        except FormulaError:
+        except fo.FormulaError:
             continue
         if len(wider.unbound) < len(read.unbound):
             read = wider
@@ -144,11 +129,11 @@ def _mended(tokens: list[Token], far_stops: bool) -> _Read | None:
     surplus = opened - sum(token.kind is Kind.CLOSE for token in tokens)
     if abs(surplus) != 1 or len(tokens) > MAX_MENDED:
         return None
-    found: dict[Formula, _Read] = {}
+    found: dict[fo.Formula, _Read] = {}
     for candidate in _with_closing(tokens) if surplus == 1 else _without_closing(tokens):
         try:
             read = _read_widening(candidate, far_stops)
-        except FormulaError:
+        except fo.FormulaError:
             continue
         found.setdefault(read.formula, read)
     return next(iter(found.values())) if len(found) == 1 else None
@@ -178,7 +163,7 @@ class FormulaReader:
     unbound: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     narrow: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
-    def whole(self) -> Formula:
+    def whole(self) -> fo.Formula:
         """Read all tokens as one formula."""
         formula = self._expression(0)
         if self._next().kind is not Kind.END:
@@ -195,20 +180,20 @@ class FormulaReader:
         self.at += 1
         return token
 
-    def _wrong(self, where: str) -> FormulaError:
+    def _wrong(self, where: str) -> fo.FormulaError:
         token = self._next()
         found = "the end" if token.kind is Kind.END else repr(token.text[:40])
-        return FormulaError("syntax", f"{found} {where}", token.position)
+        return fo.FormulaError("syntax", f"{found} {where}", token.position)
 
     @contextmanager
     def _deeper(self) -> Generator[None]:
         if self.depth >= MAX_DEPTH:
-            raise FormulaError("too_deep", f"nested more than {MAX_DEPTH} deep", self._next().position)
+            raise fo.FormulaError("too_deep", f"nested more than {MAX_DEPTH} deep", self._next().position)
         self.depth += 1
         yield
         self.depth -= 1
 
-    def _expression(self, lowest: int) -> Formula:
+    def _expression(self, lowest: int) -> fo.Formula:
         """Read operands joined by connectives of rank `lowest` or above."""
         with self._deeper():
             left = self._unary()
@@ -216,40 +201,40 @@ class FormulaReader:
                 left = self._joined(left, operator)
             return left
 
-    def _joined(self, left: Formula, operator: Operator) -> Formula:
-        if operator in (Operator.IMPLIES, Operator.IFF):
+    def _joined(self, left: fo.Formula, operator: fo.Operator) -> fo.Formula:
+        if operator in (fo.Operator.IMPLIES, fo.Operator.IFF):
             self.at += 1
-            return Compound(operator, (left, self._expression(_RANK[operator])))
+            return fo.Compound(operator, (left, self._expression(_RANK[operator])))
         operands = [left]
         while self._operator() is operator:
             self.at += 1
             operands.append(self._expression(_RANK[operator] + 1))
-        if operator is not Operator.XOR:
-            return Compound(operator, tuple(operands))
+        if operator is not fo.Operator.XOR:
+            return fo.Compound(operator, tuple(operands))
         if len(operands) + self.depth > MAX_DEPTH:
-            raise FormulaError("too_deep", f"nested more than {MAX_DEPTH} deep", self._next().position)
+            raise fo.FormulaError("too_deep", f"nested more than {MAX_DEPTH} deep", self._next().position)
         joined = operands[0]
         for operand in operands[1:]:
-            joined = Compound(operator, (joined, operand))
+            joined = fo.Compound(operator, (joined, operand))
         return joined
 
-    def _operator(self) -> Operator | None:
+    def _operator(self) -> fo.Operator | None:
         token = self._next()
         if token.kind is Kind.OPERATOR:
-            return Operator.AND if token.text == "^" else Operator(token.text)
+            return fo.Operator.AND if token.text == "^" else fo.Operator(token.text)
         if token.kind is not Kind.NAME or token.quoted:
             return None
         if token.text == "v":
             after = self._next(1)
-            return None if after.kind is Kind.OPEN and after.glued else Operator.OR
+            return None if after.kind is Kind.OPEN and after.glued else fo.Operator.OR
         return OPERATOR_WORDS.get(token.text.lower())
 
-    def _unary(self) -> Formula:
+    def _unary(self) -> fo.Formula:
         token = self._next()
         if token.kind is Kind.NOT or self._is_word("not"):
             self.at += 1
             with self._deeper():
-                return Not(self._unary())
+                return fo.Not(self._unary())
         if (length := self._quantifier_length(0)) > 0:
             return self._quantified(length)
         if token.kind is Kind.OPEN:
@@ -263,7 +248,7 @@ class FormulaReader:
         token = self._next(ahead)
         return token.kind is Kind.NAME and not token.quoted and token.text.lower() == word
 
-    def _group(self) -> Formula:
+    def _group(self) -> fo.Formula:
         opening = self._take(Kind.OPEN, "'('")
         formula = self._expression(0)
         self._close(opening)
@@ -307,7 +292,7 @@ class FormulaReader:
         joins = follows.kind is Kind.NAME and (follows.text.lower() in OPERATOR_WORDS or follows.text == "v")
         return length + 1 if begins and not joins else None
 
-    def _bracketed_quantifier(self) -> Formula | None:
+    def _bracketed_quantifier(self) -> fo.Formula | None:
         """Read `(∀x)(..)`; None where the bracket here holds more than a quantifier and its variables."""
         length = self._quantifier_length(1)
         if length == 0:
@@ -324,7 +309,7 @@ class FormulaReader:
         self._close(opening)
         return self._body(sign, names, at, reaches_far=False)
 
-    def _quantified(self, length: int) -> Formula:
+    def _quantified(self, length: int) -> fo.Formula:
         at, sign = self.at, self._sign(length)
         if self._binder_group(0) is not None:
             opening = self._take(Kind.OPEN, "'('")
@@ -365,21 +350,21 @@ class FormulaReader:
             raise self._wrong("where a variable should stand")
         return self._take(Kind.NAME, "a variable").text
 
-    def _body(self, sign: str, names: list[str], at: int, reaches_far: bool) -> Formula:
+    def _body(self, sign: str, names: list[str], at: int, reaches_far: bool) -> fo.Formula:
         self.bound += names
         if not reaches_far:
             self.narrow += [(at, name) for name in names]
         with self._deeper():
             body = self._expression(0) if reaches_far or at in self.wide else self._unary()
         del self.bound[len(self.bound) - len(names) :]
-        quantifier = Quantifier.SOME if sign == NO_SUCH else Quantifier(sign)
+        quantifier = fo.Quantifier.SOME if sign == NO_SUCH else fo.Quantifier(sign)
         if len(names) + self.depth > MAX_DEPTH:
-            raise FormulaError("too_deep", f"nested more than {MAX_DEPTH} deep", self._next().position)
+            raise fo.FormulaError("too_deep", f"nested more than {MAX_DEPTH} deep", self._next().position)
         for name in reversed(names):
-            body = Quantified(quantifier, name, body)
-        return Not(body) if sign == NO_SUCH else body
+            body = fo.Quantified(quantifier, name, body)
+        return fo.Not(body) if sign == NO_SUCH else body
 
-    def _atom(self) -> Formula:
+    def _atom(self) -> fo.Formula:
         start, token = self.at, self._next()
         is_binder = self._is_binder_predicate()
         if token.text.lower() in RESERVED and not token.quoted and not is_binder:
@@ -389,11 +374,11 @@ class FormulaReader:
         comparison = self._next().kind
         if comparison in (Kind.EQUAL, Kind.UNEQUAL):
             self.at += 1
-            equality = Equality(self._named(start, token, arguments), self._term())
-            return equality if comparison is Kind.EQUAL else Not(equality)
+            equality = fo.Equality(self._named(start, token, arguments), self._term())
+            return equality if comparison is Kind.EQUAL else fo.Not(equality)
         if token.text in self.bound and not token.quoted:
-            raise FormulaError("syntax", f"{token.text!r} is a variable, not a predicate", token.position)
-        return Atom(token.text, arguments)
+            raise fo.FormulaError("syntax", f"{token.text!r} is a variable, not a predicate", token.position)
+        return fo.Atom(token.text, arguments)
 
     def _is_binder_predicate(self) -> bool:
         """Allow `Exists(x)` as a predicate of one name; `Exists(x, P(x))` would be a formula in disguise."""
@@ -401,7 +386,7 @@ class FormulaReader:
         kinds = (self._next(1).kind, self._next(2).kind, self._next(3).kind)
         return is_word and kinds == (Kind.OPEN, Kind.NAME, Kind.CLOSE)
 
-    def _arguments(self) -> tuple[Term, ...]:
+    def _arguments(self) -> tuple[fo.Term, ...]:
         opening = self._take(Kind.OPEN, "'('")
         if opening.text != "(":
             self.at -= 1
@@ -413,22 +398,22 @@ class FormulaReader:
         self._close(opening)
         return tuple(found)
 
-    def _term(self) -> Term:
+    def _term(self) -> fo.Term:
         start, token = self.at, self._take(Kind.NAME, "a term")
         if token.text.lower() in TRUTH_WORDS and not token.quoted:
             # Attack: `Sour(max, False)` beside `Sour(max, True)`, which do not contradict each other.
-            raise FormulaError("syntax", f"{token.text!r} is a truth value, not an object", token.position)
+            raise fo.FormulaError("syntax", f"{token.text!r} is a truth value, not an object", token.position)
         with self._deeper():
             arguments = self._arguments() if self._next().kind is Kind.OPEN else ()
         return self._named(start, token, arguments)
 
-    def _named(self, start: int, token: Token, arguments: tuple[Term, ...]) -> Term:
+    def _named(self, start: int, token: Token, arguments: tuple[fo.Term, ...]) -> fo.Term:
         is_bound = token.text in self.bound and not token.quoted
         if arguments:
             if is_bound:
-                raise FormulaError("syntax", f"{token.text!r} is a variable, not a function", token.position)
-            return Application(token.text, arguments)
+                raise fo.FormulaError("syntax", f"{token.text!r} is a variable, not a function", token.position)
+            return fo.Application(token.text, arguments)
         if is_bound:
-            return Variable(token.text)
+            return fo.Variable(token.text)
         self.unbound.append((start, token.text))
-        return Constant(token.text)
+        return fo.Constant(token.text)

@@ -10,27 +10,16 @@ from dataclasses import dataclass
 from critics.logic.first_order.parser import parse
 from critics.problem import Formal
 from critics.replay import formula as horn
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.reader import first_order, folded
-from critics.replay.first_order.syntax import (
-    Constant,
-    Formula,
-    FormulaError,
-    Quantified,
-    Quantifier,
-    Term,
-    Variable,
-    open_names,
-    rebuilt,
-    with_leaves,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class FolTheory:
     """Axioms and goal of a problem in first-order logic."""
 
-    axioms: tuple[Formula, ...]
-    goal: Formula
+    axioms: tuple[fo.Formula, ...]
+    goal: fo.Formula
     folded: bool
     """Names compare without regard to case: the Horn language's are lower-case, programs' are not."""
 
@@ -40,7 +29,7 @@ def read_theory(formal: Formal) -> FolTheory:
     try:
         axioms = tuple(parse(axiom).formula for axiom in formal.axioms)
         return FolTheory(axioms, parse(formal.goal).formula, folded=False)
-    except FormulaError as error:
+    except fo.FormulaError as error:
         try:
             statements = [horn.parse_statement(axiom) for axiom in formal.axioms]
             goal = horn.parse_literal(formal.goal)
@@ -49,24 +38,24 @@ def read_theory(formal: Formal) -> FolTheory:
     return FolTheory(tuple(folded(first_order(s)) for s in statements), folded(first_order(goal)), folded=True)
 
 
-def closed(formula: Formula) -> Formula:
+def closed(formula: fo.Formula) -> fo.Formula:
     """Return the formula with all that was meant as a variable bound in front, universally."""
-    for name in reversed(open_names([formula])):
-        formula = Quantified(Quantifier.ALL, name, _bound(formula, name))
+    for name in reversed(fo.open_names([formula])):
+        formula = fo.Quantified(fo.Quantifier.ALL, name, _bound(formula, name))
     return formula
 
 
-def closed_all(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
+def closed_all(formulas: Iterable[fo.Formula]) -> tuple[fo.Formula, ...]:
     """Return the closures, each formula's its own: Prover9 shares no variable between formulas."""
     return tuple(map(closed, formulas))
 
 
-def _bound(formula: Formula, name: str) -> Formula:
+def _bound(formula: fo.Formula, name: str) -> fo.Formula:
     """Put the variable for the constant, except where the formula binds that name itself."""
 
-    def leaf(term: Variable | Constant) -> Term:
-        return Variable(name) if term == Constant(name) else term
+    def leaf(term: fo.Variable | fo.Constant) -> fo.Term:
+        return fo.Variable(name) if term == fo.Constant(name) else term
 
-    if isinstance(formula, Quantified) and formula.variable == name:
+    if isinstance(formula, fo.Quantified) and formula.variable == name:
         return formula
-    return rebuilt(formula, lambda part: _bound(part, name), lambda term: with_leaves(term, leaf))
+    return fo.rebuilt(formula, lambda part: _bound(part, name), lambda term: fo.with_leaves(term, leaf))

@@ -8,19 +8,8 @@ they are what grounding bombs are made of.
 import re
 from dataclasses import dataclass
 
-from critics.replay.answer_sets.language import (
-    AspError,
-    AspLiteral,
-    AspRule,
-    AspToken,
-    Choice,
-    Comparison,
-    Condition,
-    Element,
-    fault,
-    is_variable,
-    tokens,
-)
+from critics.replay.answer_sets import language as asp
+from critics.replay.answer_sets.language import fault
 
 MAX_RULES = 200
 MAX_PARTS = 40
@@ -46,7 +35,7 @@ class AspProgram:
     """A program as it was read."""
 
     text: str
-    rules: tuple[AspRule, ...]
+    rules: tuple[asp.AspRule, ...]
     blocks: tuple[CommentBlock, ...]
 
     def numbered(self) -> dict[int, tuple[int, ...]]:
@@ -64,34 +53,34 @@ class AspProgram:
 
 def read_program(text: str) -> AspProgram:
     """Read a program; raises `AspError` with line and column."""
-    found = tokens(text)
+    found = asp.tokens(text)
     reader = _ProgramReader(text, [token for token in found if token.kind != "comment"])
-    rules: list[AspRule] = []
+    rules: list[asp.AspRule] = []
     while reader.now.kind != "end":
         rules.append(reader.rule())
         if len(rules) > MAX_RULES:
-            raise AspError("too_long", f"there are more than {MAX_RULES} rules")
+            raise asp.AspError("too_long", f"there are more than {MAX_RULES} rules")
     return AspProgram(text, tuple(rules), _blocks(text, [t for t in found if t.kind == "comment"], rules))
 
 
-def read_literal(text: str, *, variables: bool = False) -> AspLiteral:
+def read_literal(text: str, *, variables: bool = False) -> asp.AspLiteral:
     """Read exactly one literal without default negation, ground unless `variables`; one full stop may follow."""
-    found = tokens(text)
+    found = asp.tokens(text)
     if any(token.kind == "comment" for token in found):
-        raise AspError("literal_syntax", f"{text[:80]!r} is not one literal")
+        raise asp.AspError("literal_syntax", f"{text[:80]!r} is not one literal")
     reader = _ProgramReader(text, found)
     literal = reader.condition()
     if reader.now.text == ".":
         reader.step()
-    if reader.now.kind != "end" or not isinstance(literal, AspLiteral) or literal.default:
+    if reader.now.kind != "end" or not isinstance(literal, asp.AspLiteral) or literal.default:
         # Attack: `wet(d1). wet(d1)` or `1=1` where a literal is pasted into a program's text.
-        raise AspError("literal_syntax", f"{text[:80]!r} is not one literal")
-    if not variables and any(map(is_variable, literal.arguments)):
-        raise AspError("literal_not_ground", f"{text[:80]!r} has a variable")
+        raise asp.AspError("literal_syntax", f"{text[:80]!r} is not one literal")
+    if not variables and any(map(asp.is_variable, literal.arguments)):
+        raise asp.AspError("literal_not_ground", f"{text[:80]!r} has a variable")
     return literal
 
 
-def _blocks(text: str, comments: list[AspToken], rules: list[AspRule]) -> tuple[CommentBlock, ...]:
+def _blocks(text: str, comments: list[asp.AspToken], rules: list[asp.AspRule]) -> tuple[CommentBlock, ...]:
     """Group comments that stand on lines of their own with the rules below them."""
     own = [c for c in comments if not text[text.rfind("\n", 0, c.offset) + 1 : c.offset].strip()]
     blocks: list[CommentBlock] = []
@@ -124,13 +113,13 @@ def _block(lines: list[str], rules: list[int]) -> CommentBlock:
 class _ProgramReader:
     """Recursive descent over tokens."""
 
-    def __init__(self, text: str, found: list[AspToken]) -> None:
+    def __init__(self, text: str, found: list[asp.AspToken]) -> None:
         self._text = text
         self._tokens = found
         self._index = 0
         self.now = found[0]
 
-    def step(self) -> AspToken:
+    def step(self) -> asp.AspToken:
         token = self.now
         self._index += 1
         self.now = self._tokens[self._index]
@@ -146,22 +135,22 @@ class _ProgramReader:
         if not self.take(text):
             raise self.fault("syntax", f"{text!r} is expected, not {self.now.text[:40]!r}")
 
-    def fault(self, reason: str, message: str) -> AspError:
+    def fault(self, reason: str, message: str) -> asp.AspError:
         return fault(reason, message, self._text, self.now.offset)
 
     def peek(self) -> str:
         return self._tokens[min(self._index + 1, len(self._tokens) - 1)].text
 
-    def rule(self) -> AspRule:
+    def rule(self) -> asp.AspRule:
         offset = self.now.offset
-        head: Choice | tuple[AspLiteral, ...] = () if self.now.text == ":-" else self.head()
-        body: tuple[Condition, ...] = ()
+        head: asp.Choice | tuple[asp.AspLiteral, ...] = () if self.now.text == ":-" else self.head()
+        body: tuple[asp.Condition, ...] = ()
         if self.take(":-") and self.now.text != ".":
             body = self.conditions((",", ";"))
         self.need(".")
-        return AspRule(head, body, offset)
+        return asp.AspRule(head, body, offset)
 
-    def head(self) -> Choice | tuple[AspLiteral, ...]:
+    def head(self) -> asp.Choice | tuple[asp.AspLiteral, ...]:
         lower: int | None = None
         if self.now.kind == "number":
             lower = self.bound()
@@ -177,28 +166,28 @@ class _ProgramReader:
             self.check_size(disjuncts)
         return tuple(disjuncts)
 
-    def choice(self, lower: int | None) -> Choice:
+    def choice(self, lower: int | None) -> asp.Choice:
         self.need("{")
-        elements: list[Element] = []
+        elements: list[asp.Element] = []
         while not self.take("}"):
             if elements:
                 self.need(";")
             literal = self.literal()
-            elements.append(Element(literal, self.conditions((",",)) if self.take(":") else ()))
+            elements.append(asp.Element(literal, self.conditions((",",)) if self.take(":") else ()))
             self.check_size(elements)
         if lower is None and self.now.text in ("=", "=="):
             self.step()
             lower = upper = self.bound()
         else:
             upper = self.bound() if self.take("<=") or self.now.kind == "number" else None
-        return Choice(tuple(elements), lower, upper)
+        return asp.Choice(tuple(elements), lower, upper)
 
     def bound(self) -> int:
         if self.now.kind != "number":
             raise self.fault("syntax", f"a number is expected, not {self.now.text[:40]!r}")
         return int(self.step().text)
 
-    def conditions(self, separators: tuple[str, ...]) -> tuple[Condition, ...]:
+    def conditions(self, separators: tuple[str, ...]) -> tuple[asp.Condition, ...]:
         found = [self.condition()]
         while self.now.kind == "mark" and self.now.text in separators:
             self.step()
@@ -208,7 +197,7 @@ class _ProgramReader:
             raise self.fault("conditional_literal", "conditions inside a body are not supported; write a rule for them")
         return tuple(found)
 
-    def condition(self) -> Condition:
+    def condition(self) -> asp.Condition:
         default = self.now.text == "not" and self.now.kind == "name"
         if default:
             self.step()
@@ -221,16 +210,16 @@ class _ProgramReader:
         literal = self.literal()
         if self.now.text in _COMPARISONS:
             raise self.fault("syntax", "only terms can be compared")
-        return AspLiteral(literal.predicate, literal.arguments, literal.strong, default)
+        return asp.AspLiteral(literal.predicate, literal.arguments, literal.strong, default)
 
-    def comparison(self) -> Comparison:
+    def comparison(self) -> asp.Comparison:
         left = self.term()
         if self.now.text not in _COMPARISONS:
             raise self.fault("syntax", f"a comparison is expected, not {self.now.text[:40]!r}")
         operator = self.step().text
-        return Comparison(left, "=" if operator == "==" else operator, self.term())
+        return asp.Comparison(left, "=" if operator == "==" else operator, self.term())
 
-    def literal(self) -> AspLiteral:
+    def literal(self) -> asp.AspLiteral:
         strong = self.take("-")
         if self.now.kind != "name" or self.now.text == "not":
             hint = "; a predicate starts with a small letter" if self.now.kind == "variable" else ""
@@ -245,7 +234,7 @@ class _ProgramReader:
             if self.now.text == ";":
                 raise self.fault("pool", "pools are not supported; write one atom for each")
             self.need(")")
-        return AspLiteral(predicate, tuple(arguments), strong)
+        return asp.AspLiteral(predicate, tuple(arguments), strong)
 
     def term(self) -> str:
         sign = "-" if self.take("-") else ""
@@ -260,6 +249,6 @@ class _ProgramReader:
             raise self.fault("arithmetic", "arithmetic is not supported")
         return str(int(sign + token.text)) if token.kind == "number" else token.text
 
-    def check_size(self, parts: list[Element] | list[AspLiteral] | list[Condition] | list[str]) -> None:
+    def check_size(self, parts: list[asp.Element] | list[asp.AspLiteral] | list[asp.Condition] | list[str]) -> None:
         if len(parts) > MAX_PARTS:
             raise self.fault("too_long", f"more than {MAX_PARTS} parts in one place")

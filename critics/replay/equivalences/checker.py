@@ -23,19 +23,9 @@ from critics.replay.equivalences.automaton import AutomatonTooLarge, is_language
 from critics.replay.equivalences.graph import Graph, check_equal, is_constant
 from critics.replay.equivalences.prenex import places_of, prenex
 from critics.replay.equivalences.regex import read_canonical
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.reader import read
 from critics.replay.first_order.smtlib import script
-from critics.replay.first_order.syntax import (
-    Atom,
-    Compound,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    open_names,
-    signature,
-    subformulas,
-)
 from critics.replay.solvers import Budget, Trust, decide, refute
 
 ENGINE = "certistar-equivalence/1"
@@ -90,11 +80,11 @@ def _check(certificate: SealedCertificate) -> Trust:
     return Trust.CHECKED
 
 
-def _confirm(left: Formula, right: Formula, proved_by: str) -> Trust:
+def _confirm(left: fo.Formula, right: fo.Formula, proved_by: str) -> Trust:
     """Nothing of a solver's proof can be replayed: the other one is asked, or the same once more."""
     if proved_by not in SOLVERS:
         raise Rejected("ill_formed")
-    return refute(script([Not(Compound(Operator.IFF, (left, right)))]), BUDGET, proved_by)
+    return refute(script([fo.Not(fo.Compound(fo.Operator.IFF, (left, right)))]), BUDGET, proved_by)
 
 
 def _check_frame(certificate: SealedCertificate) -> None:
@@ -112,16 +102,16 @@ def _check_frame(certificate: SealedCertificate) -> None:
         raise Rejected("ill_formed")
 
 
-def _check_names(evidence: Any, left: Formula, right: Formula) -> None:
-    signature([left, right])
-    applied = (isinstance(part, Atom) and part.arguments for side in (left, right) for part in subformulas(side))
+def _check_names(evidence: Any, left: fo.Formula, right: fo.Formula) -> None:
+    fo.signature([left, right])
+    applied = (isinstance(part, fo.Atom) and part.arguments for side in (left, right) for part in fo.subformulas(side))
     if evidence["language"] != "first-order" and any(applied):
         raise Rejected("not_propositional")
-    if evidence["free"] != {"left": list(open_names([left])), "right": list(open_names([right]))}:
+    if evidence["free"] != {"left": list(fo.open_names([left])), "right": list(fo.open_names([right]))}:
         raise Rejected("free_names")
 
 
-def _check_prefix(left: Formula, right: Formula, order: list[int], proof: list[list[int]]) -> None:
+def _check_prefix(left: fo.Formula, right: fo.Formula, order: list[int], proof: list[list[int]]) -> None:
     if any(type(place) is not int for place in order):
         raise Rejected("ill_formed")
     one, other, graph = prenex(left), prenex(right), Graph()
@@ -131,15 +121,15 @@ def _check_prefix(left: Formula, right: Formula, order: list[int], proof: list[l
     check_equal(graph, literal, graph.add(other.matrix, places_of(one, other, order)), proof)
 
 
-def _check_contingent(formula: Formula) -> None:
+def _check_contingent(formula: fo.Formula) -> None:
     """Raise where the problem's formula always holds or never: any other that does would be equivalent to it."""
     found, graph = prenex(formula), Graph()
     if found is not None and is_constant(graph, graph.add(found.matrix, found.places)):
         raise Rejected("constant_formula")
-    if not any(isinstance(part, Quantified) for part in subformulas(formula)):
+    if not any(isinstance(part, fo.Quantified) for part in fo.subformulas(formula)):
         return
     try:
-        if any(decide(script([side]), BUDGET)[0] is False for side in (formula, Not(formula))):
+        if any(decide(script([side]), BUDGET)[0] is False for side in (formula, fo.Not(formula))):
             raise Rejected("constant_formula")
     except Unchecked:
         return  # Without a solver only the matrix is looked at.

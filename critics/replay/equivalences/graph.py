@@ -10,21 +10,7 @@ proof: nodes are numbered in the order in which they are met, left formula first
 from collections.abc import Hashable, Iterable, Mapping
 
 from critics.replay.certificate import Rejected
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Constant,
-    Equality,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Term,
-    Variable,
-    variables_of,
-)
+from critics.replay.first_order import syntax as fo
 from critics.replay.sat import check_proof
 
 TRUE = 1
@@ -41,25 +27,25 @@ class Graph:
         self.atoms: dict[Hashable, int] = {}
         self._conjunctions: dict[tuple[int, ...], int] = {}
 
-    def add(self, formula: Formula, places: Mapping[str, int] | None = None, depth: int = 0) -> int:
+    def add(self, formula: fo.Formula, places: Mapping[str, int] | None = None, depth: int = 0) -> int:
         """Return the literal of a formula; `places` has numbers for the variables that are free in it.
 
         A variable is numbered by how many quantifiers of use it stands under, `depth` of them outside.
         """
         places = {} if places is None else places
         match formula:
-            case Not(body):
+            case fo.Not(body):
                 return -self.add(body, places, depth)
-            case Compound(operator, operands):
+            case fo.Compound(operator, operands):
                 return self._joined(operator, [self.add(operand, places, depth) for operand in operands])
-            case Quantified(_, variable, body) if not binds(variable, body):
+            case fo.Quantified(_, variable, body) if not binds(variable, body):
                 return self.add(body, places, depth)
-            case Quantified(quantifier, variable, body):
-                sign = 1 if quantifier is Quantifier.ALL else -1
+            case fo.Quantified(quantifier, variable, body):
+                sign = 1 if quantifier is fo.Quantifier.ALL else -1
                 return sign * self._for_all(depth, sign * self.add(body, {**places, variable: depth}, depth + 1))
-            case Atom(predicate, arguments):
+            case fo.Atom(predicate, arguments):
                 return self._atom((predicate, *(_key(argument, places) for argument in arguments)))
-            case Equality(left, right):
+            case fo.Equality(left, right):
                 return self._atom(("=", *sorted((_key(left, places), _key(right, places)), key=repr)))
 
     def support(self, literals: Iterable[int]) -> list[int]:
@@ -91,19 +77,19 @@ class Graph:
         return self.atoms[key]
 
     def _for_all(self, depth: int, body: int) -> int:
-        return body if abs(body) == TRUE else self._atom((Quantifier.ALL, depth, body))
+        return body if abs(body) == TRUE else self._atom((fo.Quantifier.ALL, depth, body))
 
-    def _joined(self, operator: Operator, parts: list[int]) -> int:
+    def _joined(self, operator: fo.Operator, parts: list[int]) -> int:
         match operator:
-            case Operator.AND:
+            case fo.Operator.AND:
                 return self._conjunction(parts)
-            case Operator.OR:
+            case fo.Operator.OR:
                 return -self._conjunction([-part for part in parts])
-            case Operator.IMPLIES:
+            case fo.Operator.IMPLIES:
                 return -self._conjunction([parts[0], -parts[1]])
-            case Operator.IFF:
+            case fo.Operator.IFF:
                 return self._equal(parts[0], parts[1])
-            case Operator.XOR:
+            case fo.Operator.XOR:
                 return -self._equal(parts[0], parts[1])
 
     def _equal(self, one: int, other: int) -> int:
@@ -138,30 +124,30 @@ class Graph:
         return len(self.operands) - 1
 
 
-def binds(variable: str, body: Formula) -> bool:
+def binds(variable: str, body: fo.Formula) -> bool:
     """Say whether a quantifier's variable occurs below it, other than below one of the same name."""
     waiting = [body]
     while waiting:
         match waiting.pop():
-            case Not(part):
+            case fo.Not(part):
                 waiting.append(part)
-            case Compound(_, operands):
+            case fo.Compound(_, operands):
                 waiting += operands
-            case Quantified(_, name, part):
+            case fo.Quantified(_, name, part):
                 waiting += [part] if name != variable else []
-            case Atom() | Equality() as atom:
-                if variable in variables_of(atom):
+            case fo.Atom() | fo.Equality() as atom:
+                if variable in fo.variables_of(atom):
                     return True
     return False
 
 
-def _key(term: Term, places: Mapping[str, int]) -> Hashable:
+def _key(term: fo.Term, places: Mapping[str, int]) -> Hashable:
     match term:
-        case Variable(name):
+        case fo.Variable(name):
             return places[name]
-        case Constant(name):
+        case fo.Constant(name):
             return name
-        case Application(function, arguments):
+        case fo.Application(function, arguments):
             return (function, *(_key(argument, places) for argument in arguments))
 
 

@@ -3,20 +3,7 @@
 from dataclasses import dataclass, field
 
 from critics.replay.certificate import Rejected
-from critics.replay.first_order.syntax import (
-    Compound,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Term,
-    Variable,
-    rebuilt,
-    subformulas,
-    terms,
-    with_leaves,
-)
+from critics.replay.first_order import syntax as fo
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +13,8 @@ class Prenex:
     Quantifiers that bind nothing are left out: no domain is empty.
     """
 
-    quantifiers: tuple[tuple[Quantifier, str], ...]
-    matrix: Formula
+    quantifiers: tuple[tuple[fo.Quantifier, str], ...]
+    matrix: fo.Formula
 
     @property
     def places(self) -> dict[str, int]:
@@ -35,19 +22,19 @@ class Prenex:
         return {name: place for place, (_, name) in enumerate(self.quantifiers)}
 
     @property
-    def kinds(self) -> tuple[Quantifier, ...]:
+    def kinds(self) -> tuple[fo.Quantifier, ...]:
         """Return the quantifiers without their variables."""
         return tuple(quantifier for quantifier, _ in self.quantifiers)
 
 
-def prenex(formula: Formula) -> Prenex | None:
+def prenex(formula: fo.Formula) -> Prenex | None:
     """Pull the quantifiers out, left before right; None where one stands below ↔ or ⊕."""
     pulling = _Pulling()
     try:
         matrix = pulling.pulled(formula, True, {})
     except _BelowEquivalence:
         return None
-    used = {term.name for term in terms(matrix) if isinstance(term, Variable)}
+    used = {term.name for term in fo.terms(matrix) if isinstance(term, fo.Variable)}
     return Prenex(tuple((kind, name) for kind, name in pulling.quantifiers if name in used), matrix)
 
 
@@ -71,29 +58,31 @@ class _BelowEquivalence(Exception):  # noqa: N818
 
 @dataclass(slots=True)
 class _Pulling:
-    quantifiers: list[tuple[Quantifier, str]] = field(default_factory=list[tuple[Quantifier, str]])
+    quantifiers: list[tuple[fo.Quantifier, str]] = field(default_factory=list[tuple[fo.Quantifier, str]])
 
-    def pulled(self, formula: Formula, positive: bool, names: dict[str, Variable]) -> Formula:
+    def pulled(self, formula: fo.Formula, positive: bool, names: dict[str, fo.Variable]) -> fo.Formula:
         match formula:
-            case Not(body):
-                return Not(self.pulled(body, not positive, names))
-            case Quantified(quantifier, variable, body):
-                fresh = Variable(str(len(self.quantifiers)))
+            case fo.Not(body):
+                return fo.Not(self.pulled(body, not positive, names))
+            case fo.Quantified(quantifier, variable, body):
+                fresh = fo.Variable(str(len(self.quantifiers)))
                 self.quantifiers.append((quantifier if positive else quantifier.other, fresh.name))
                 return self.pulled(body, positive, {**names, variable: fresh})
-            case Compound(Operator.IMPLIES as operator, (one, other)):
-                return Compound(operator, (self.pulled(one, not positive, names), self.pulled(other, positive, names)))
-            case Compound(operator, operands):
-                if operator in (Operator.IFF, Operator.XOR) and _has_quantifier(formula):
+            case fo.Compound(fo.Operator.IMPLIES as operator, (one, other)):
+                return fo.Compound(
+                    operator, (self.pulled(one, not positive, names), self.pulled(other, positive, names))
+                )
+            case fo.Compound(operator, operands):
+                if operator in (fo.Operator.IFF, fo.Operator.XOR) and _has_quantifier(formula):
                     raise _BelowEquivalence
-                return Compound(operator, tuple(self.pulled(operand, positive, names) for operand in operands))
+                return fo.Compound(operator, tuple(self.pulled(operand, positive, names) for operand in operands))
             case _:
-                return rebuilt(formula, lambda part: part, lambda term: _renamed(term, names))
+                return fo.rebuilt(formula, lambda part: part, lambda term: _renamed(term, names))
 
 
-def _has_quantifier(formula: Formula) -> bool:
-    return any(isinstance(part, Quantified) for part in subformulas(formula))
+def _has_quantifier(formula: fo.Formula) -> bool:
+    return any(isinstance(part, fo.Quantified) for part in fo.subformulas(formula))
 
 
-def _renamed(term: Term, names: dict[str, Variable]) -> Term:
-    return with_leaves(term, lambda leaf: names[leaf.name] if isinstance(leaf, Variable) else leaf)
+def _renamed(term: fo.Term, names: dict[str, fo.Variable]) -> fo.Term:
+    return fo.with_leaves(term, lambda leaf: names[leaf.name] if isinstance(leaf, fo.Variable) else leaf)

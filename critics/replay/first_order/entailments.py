@@ -19,21 +19,11 @@ from critics.replay.certificate import (
     are_texts,
     sealed_certificate,
 )
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.models import check_model
 from critics.replay.first_order.reader import first_order, folded, read
 from critics.replay.first_order.smtlib import script
-from critics.replay.first_order.syntax import (
-    Compound,
-    Formula,
-    FormulaError,
-    Not,
-    Operator,
-    conjuncts,
-    key,
-    negated,
-    open_names,
-    signature,
-)
+from critics.replay.first_order.syntax import key
 from critics.replay.formula import FormulaError as HornError
 from critics.replay.formula import parse_literal, parse_statement
 from critics.replay.solvers import Budget, Trust, decide, weakest
@@ -52,8 +42,8 @@ Canonical = Callable[[list[str]], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class _Theory:
-    axioms: list[Formula]
-    goal: Formula
+    axioms: list[fo.Formula]
+    goal: fo.Formula
 
 
 def check_entailment(certificate: object, canonical: Canonical) -> Trust:
@@ -70,13 +60,13 @@ def check_chain(certificate: object) -> Trust:
         return _check_chain(sealed)
 
 
-def _formulas(texts: list[str]) -> list[Formula]:
+def _formulas(texts: list[str]) -> list[fo.Formula]:
     """Read closed formulas that fit together."""
     if not are_texts(texts) or sum(map(len, texts)) > MAX_CHARACTERS:
         raise Rejected("ill_formed")
     formulas = list(map(read, texts))
-    signature(formulas)
-    if any(open_names([formula]) for formula in formulas):
+    fo.signature(formulas)
+    if any(fo.open_names([formula]) for formula in formulas):
         raise Rejected("free_variable")
     return formulas
 
@@ -92,14 +82,14 @@ def _check_chain(certificate: SealedCertificate) -> Trust:
     formulas = _formulas([*evidence["premises"], *(step["says"] for step in steps), evidence["goal"]])
     num = len(evidence["premises"])
     premises, said, goal = formulas[:num], formulas[num:-1], formulas[-1]
-    answer = goal if evidence["result"] == "true" else negated(goal)
+    answer = goal if evidence["result"] == "true" else fo.negated(goal)
     if evidence["models"].keys() != {"premises", "contingent"}:
         raise Rejected("models")
     check_model(evidence["models"]["premises"], [*premises, answer])
-    check_model(evidence["models"]["contingent"], [negated(answer)])
+    check_model(evidence["models"]["contingent"], [fo.negated(answer)])
     # The step comes last: what entails it stands before.
-    asked = [[*premises, *said[:at], negated(step)] for at, step in enumerate(said)]
-    return weakest(*(confirm([question]) for question in [*asked, [*said, negated(answer)]]))
+    asked = [[*premises, *said[:at], fo.negated(step)] for at, step in enumerate(said)]
+    return weakest(*(confirm([question]) for question in [*asked, [*said, fo.negated(answer)]]))
 
 
 def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
@@ -109,14 +99,14 @@ def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
         raise Rejected("ill_formed")
     check_claim(certificate, result)
     *premises, goal = _formulas(texts)
-    answer = goal if result == "true" else negated(goal)
+    answer = goal if result == "true" else fo.negated(goal)
     theory = None if formal is None else _theory(formal, canonical)
     _check_models(evidence["models"], result, [*([] if theory is None else theory.axioms), *premises], goal)
     if theory is None:
         _check_trusted(premises, goal, answer, result)
     asked = _given_apart(premises, answer, result) if theory is None else _questions(premises, goal, theory)
     if result != "unknown":
-        asked.append([[*premises, negated(answer)]])
+        asked.append([[*premises, fo.negated(answer)]])
     # All are asked, also after one that cvc5 could not tell: any of them may be rejected.
     return weakest(*[confirm(group) for group in asked])
 
@@ -130,12 +120,12 @@ def _theory(formal: SealedFormal, canonical: Canonical) -> _Theory:
     return _Theory(axioms, goal)
 
 
-def _check_models(models: Any, result: str, stated: list[Formula], goal: Formula) -> None:
+def _check_models(models: Any, result: str, stated: list[fo.Formula], goal: fo.Formula) -> None:
     """Evaluate the models that a result needs; there are no others."""
     claimed = {
         "holds": [*stated, goal],
-        "fails": [*stated, Not(goal)],
-        "contingent": [Not(goal) if result == "true" else goal],
+        "fails": [*stated, fo.Not(goal)],
+        "contingent": [fo.Not(goal) if result == "true" else goal],
     }
     if models.keys() != claimed.keys() or any((models[name] is None) == (name in MODELS[result]) for name in models):
         raise Rejected("models")
@@ -143,72 +133,74 @@ def _check_models(models: Any, result: str, stated: list[Formula], goal: Formula
         check_model(models[name], claimed[name])
 
 
-def _check_trusted(premises: list[Formula], goal: Formula, answer: Formula, result: str) -> None:
+def _check_trusted(premises: list[fo.Formula], goal: fo.Formula, answer: fo.Formula, result: str) -> None:
     if result == "unknown":
-        if not signature([goal]).symbols() <= signature(premises).symbols():
+        if not fo.signature([goal]).symbols() <= fo.signature(premises).symbols():
             raise Rejected("not_in_premises")
     elif key(answer) in set(map(key, premises)):
         raise Rejected("goal_assumed")
 
 
-def _given_apart(premises: list[Formula], answer: Formula, result: str) -> list[list[list[Formula]]]:
+def _given_apart(premises: list[fo.Formula], answer: fo.Formula, result: str) -> list[list[list[fo.Formula]]]:
     """Return what must have no model where a premise has the answer as a part: the others must give it too."""
     # Attack: hide the answer in a conjunction, where nothing else gives it.
-    parts = [part for premise in premises for part in conjuncts(premise)]
+    parts = [part for premise in premises for part in fo.conjuncts(premise)]
     others = [part for part in parts if key(part) != key(answer)]
     if result == "unknown" or len(others) == len(parts):
         return []
-    return [[[*others, Not(answer)]]]
+    return [[[*others, fo.Not(answer)]]]
 
 
-def _questions(premises: list[Formula], goal: Formula, theory: _Theory) -> list[list[list[Formula]]]:
+def _questions(premises: list[fo.Formula], goal: fo.Formula, theory: _Theory) -> list[list[list[fo.Formula]]]:
     """Return groups of sets of formulas; one of each must have no model, for the program to say what is stated."""
     if not shares_vocabulary([*premises, goal], [*theory.axioms, theory.goal]):
         raise Rejected("other_vocabulary")
     try:
         groups = [
-            [[axiom, Not(part)] for axiom in candidates] for part, candidates in reworded(premises, theory.axioms)
+            [[axiom, fo.Not(part)] for axiom in candidates] for part, candidates in reworded(premises, theory.axioms)
         ]
-    except FormulaError as error:
+    except fo.FormulaError as error:
         raise Rejected("too_large") from error
     if key(goal) != key(theory.goal):
-        groups.append([[Not(Compound(Operator.IFF, (goal, theory.goal)))]])
+        groups.append([[fo.Not(fo.Compound(fo.Operator.IFF, (goal, theory.goal)))]])
     return groups
 
 
-def shares_vocabulary(formulas: Sequence[Formula], reference: Sequence[Formula]) -> bool:
+def shares_vocabulary(formulas: Sequence[fo.Formula], reference: Sequence[fo.Formula]) -> bool:
     """Say whether formulas use the reference's symbols only, and as it uses them."""
     try:
-        signature([*reference, *formulas])
-    except FormulaError:
+        fo.signature([*reference, *formulas])
+    except fo.FormulaError:
         return False
-    return signature(formulas).symbols() <= signature(reference).symbols()
+    return fo.signature(formulas).symbols() <= fo.signature(reference).symbols()
 
 
-def unstated(formulas: Sequence[Formula], given: Sequence[Formula]) -> tuple[Formula, ...]:
+def unstated(formulas: Sequence[fo.Formula], given: Sequence[fo.Formula]) -> tuple[fo.Formula, ...]:
     """Return the formulas that are none of the given ones, up to names of variables, order and groups."""
     stated = set(map(key, given))
     return tuple(formula for formula in formulas if key(formula) not in stated)
 
 
-def reworded(premises: Sequence[Formula], axioms: Sequence[Formula]) -> list[tuple[Formula, tuple[Formula, ...]]]:
+def reworded(
+    premises: Sequence[fo.Formula], axioms: Sequence[fo.Formula]
+) -> list[tuple[fo.Formula, tuple[fo.Formula, ...]]]:
     """Return what the premises say in words of their own, each with the axioms, one of which alone must entail it.
 
     One axiom, because from all of them the conclusion follows as well, and could be written as a premise. A
     conjunction is taken apart. Raises `FormulaError` where there are too many pairs to compare.
     """
-    parts = [part for premise in unstated(premises, axioms) for part in conjuncts(premise)]
-    used = {axiom: signature([axiom]).symbols() for axiom in axioms}
-    found: list[tuple[Formula, tuple[Formula, ...]]] = []
+    parts = [part for premise in unstated(premises, axioms) for part in fo.conjuncts(premise)]
+    used = {axiom: fo.signature([axiom]).symbols() for axiom in axioms}
+    found: list[tuple[fo.Formula, tuple[fo.Formula, ...]]] = []
     for part in unstated(parts, axioms):
-        symbols = signature([part]).symbols()
+        symbols = fo.signature([part]).symbols()
         found.append((part, tuple(axiom for axiom in axioms if symbols <= used[axiom])))
     if sum(len(candidates) for _, candidates in found) > MAX_COMPARED:
-        raise FormulaError("too_large", "too many premises are in other words than the problem's")
+        raise fo.FormulaError("too_large", "too many premises are in other words than the problem's")
     return found
 
 
-def confirm(group: Sequence[list[Formula]]) -> Trust:
+def confirm(group: Sequence[list[fo.Formula]]) -> Trust:
     """Raise `Rejected` unless one of these sets of formulas has no model; return on whose word."""
     opinions = [decide(script(formulas), BUDGET) for formulas in group]
     confirmed = [trust for found, trust in opinions if found is False]

@@ -9,21 +9,7 @@ from itertools import product
 from typing import Any
 
 from critics.replay.certificate import Rejected, is_list
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Constant,
-    Equality,
-    Formula,
-    FormulaError,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Term,
-    Variable,
-)
+from critics.replay.first_order import syntax as fo
 
 MAX_SIZE = 32
 """Objects; published problems are refuted by fewer than ten."""
@@ -91,16 +77,16 @@ def _rows(rows: Any, length: int, size: int) -> list[tuple[int, ...]]:
     return found
 
 
-def check_model(record: Any, formulas: Iterable[Formula]) -> None:
+def check_model(record: Any, formulas: Iterable[fo.Formula]) -> None:
     """Raise `Rejected` unless formulas hold in the model that a record shows."""
     try:
         if not satisfies(read_model(record), formulas):
             raise Rejected("no_model")
-    except FormulaError as error:
+    except fo.FormulaError as error:
         raise Rejected("too_large" if error.reason == "too_large" else "ill_formed") from error
 
 
-def satisfies(model: Model, formulas: Iterable[Formula]) -> bool:
+def satisfies(model: Model, formulas: Iterable[fo.Formula]) -> bool:
     """Say whether all formulas hold in a model.
 
     Raises `FormulaError`: `too_large` where that would take too long, `no_meaning` for a symbol the model lacks.
@@ -114,50 +100,50 @@ class _Evaluation:
     model: Model
     steps: int = field(default=0)
 
-    def holds(self, formula: Formula, objects: dict[str, int]) -> bool:
+    def holds(self, formula: fo.Formula, objects: dict[str, int]) -> bool:
         self.steps += 1
         if self.steps > MAX_STEPS:
-            raise FormulaError("too_large", "the model is too large to be checked")
+            raise fo.FormulaError("too_large", "the model is too large to be checked")
         match formula:
-            case Atom(predicate, arguments):
+            case fo.Atom(predicate, arguments):
                 table = self.model.predicates.get((predicate, len(arguments)))
                 if table is None:
-                    raise FormulaError("no_meaning", f"the model says nothing about {predicate!r}")
+                    raise fo.FormulaError("no_meaning", f"the model says nothing about {predicate!r}")
                 return tuple(self._object(argument, objects) for argument in arguments) in table
-            case Equality(left, right):
+            case fo.Equality(left, right):
                 return self._object(left, objects) == self._object(right, objects)
-            case Not(body):
+            case fo.Not(body):
                 return not self.holds(body, objects)
-            case Quantified(quantifier, variable, body):
+            case fo.Quantified(quantifier, variable, body):
                 among = (self.holds(body, {**objects, variable: value}) for value in range(self.model.size))
-                return all(among) if quantifier is Quantifier.ALL else any(among)
-            case Compound(operator, operands):
+                return all(among) if quantifier is fo.Quantifier.ALL else any(among)
+            case fo.Compound(operator, operands):
                 return self._joined(operator, operands, objects)
 
-    def _joined(self, operator: Operator, operands: tuple[Formula, ...], objects: dict[str, int]) -> bool:
+    def _joined(self, operator: fo.Operator, operands: tuple[fo.Formula, ...], objects: dict[str, int]) -> bool:
         values = (self.holds(operand, objects) for operand in operands)
         match operator:
-            case Operator.AND:
+            case fo.Operator.AND:
                 return all(values)
-            case Operator.OR:
+            case fo.Operator.OR:
                 return any(values)
-            case Operator.IMPLIES:
+            case fo.Operator.IMPLIES:
                 return not next(values) or next(values)
-            case Operator.IFF | Operator.XOR:
-                return (next(values) == next(values)) == (operator is Operator.IFF)
+            case fo.Operator.IFF | fo.Operator.XOR:
+                return (next(values) == next(values)) == (operator is fo.Operator.IFF)
 
-    def _object(self, term: Term, objects: dict[str, int]) -> int:
+    def _object(self, term: fo.Term, objects: dict[str, int]) -> int:
         try:
             match term:
-                case Variable(name):
+                case fo.Variable(name):
                     return objects[name]
-                case Constant(name):
+                case fo.Constant(name):
                     return self.model.constants[name]
-                case Application(function, arguments):
+                case fo.Application(function, arguments):
                     values = tuple(self._object(argument, objects) for argument in arguments)
                     return self.model.functions[function, len(arguments)][values]
         except KeyError as error:
-            raise FormulaError("no_meaning", f"the model gives {error} no meaning") from error
+            raise fo.FormulaError("no_meaning", f"the model gives {error} no meaning") from error
 
 
 def assignments(size: int, arity: int) -> Iterable[tuple[int, ...]]:

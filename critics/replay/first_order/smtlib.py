@@ -3,33 +3,18 @@
 from collections.abc import Iterable, Mapping
 
 from critics.replay import smtlib
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Constant,
-    Equality,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Signature,
-    Term,
-    Variable,
-    signature,
-)
+from critics.replay.first_order import syntax as fo
 
 SORT = "U"
 _WORDS = {
-    Operator.AND: "and", Operator.OR: "or", Operator.XOR: "xor", Operator.IMPLIES: "=>", Operator.IFF: "=",
-    Quantifier.ALL: "forall", Quantifier.SOME: "exists",
+    fo.Operator.AND: "and", fo.Operator.OR: "or", fo.Operator.XOR: "xor", fo.Operator.IMPLIES: "=>",
+    fo.Operator.IFF: "=", fo.Quantifier.ALL: "forall", fo.Quantifier.SOME: "exists",
 }  # fmt: skip
 Names = Mapping[tuple[str, str], tuple[str, int]]
 """Our name and the arity of each symbol, by its kind and its own name."""
 
 
-def numbered(used: Signature) -> Names:
+def numbered(used: fo.Signature) -> Names:
     """Return our names of a signature's symbols: `c` constants, `f` functions, `p` predicates and propositions."""
     arities = {
         **{("constant", name): 0 for name in sorted(used.constants)},
@@ -40,13 +25,13 @@ def numbered(used: Signature) -> Names:
     return {symbol: (f"{symbol[0][0]}{number}", arity) for number, (symbol, arity) in enumerate(arities.items())}
 
 
-def script(formulas: Iterable[Formula], size: int | None = None) -> str:
+def script(formulas: Iterable[fo.Formula], size: int | None = None) -> str:
     """Return a script that asks whether formulas hold together, of at most `size` objects where that is given.
 
     Raises `FormulaError` where a symbol has two arities or two roles.
     """
     listed = list(formulas)
-    names = numbered(signature(listed))
+    names = numbered(fo.signature(listed))
     lines = [f"(declare-sort {SORT} 0)"]
     for (kind, _), (ours, arity) in names.items():
         lines.append(f"(declare-fun {ours} ({' '.join([SORT] * arity)}) {'Bool' if kind[0] == 'p' else SORT})")
@@ -58,28 +43,28 @@ def script(formulas: Iterable[Formula], size: int | None = None) -> str:
     return smtlib.script(lines, texts, logic="UF")
 
 
-def _written(formula: Formula, names: Names, env: dict[str, str], depth: int = 0) -> str:
+def _written(formula: fo.Formula, names: Names, env: dict[str, str], depth: int = 0) -> str:
     match formula:
-        case Atom(predicate, arguments):
+        case fo.Atom(predicate, arguments):
             ours, _ = names["predicate" if arguments else "proposition", predicate]
             return smtlib.applied(ours, [_term(term, names, env) for term in arguments])
-        case Equality(left, right):
+        case fo.Equality(left, right):
             return f"(= {_term(left, names, env)} {_term(right, names, env)})"
-        case Not(body):
+        case fo.Not(body):
             return f"(not {_written(body, names, env, depth)})"
-        case Quantified(quantifier, variable, body):
+        case fo.Quantified(quantifier, variable, body):
             ours = f"x{depth}"
             inner = _written(body, names, {**env, variable: ours}, depth + 1)
             return f"({_WORDS[quantifier]} (({ours} {SORT})) {inner})"
-        case Compound(operator, operands):
+        case fo.Compound(operator, operands):
             return f"({_WORDS[operator]} {' '.join(_written(part, names, env, depth) for part in operands)})"
 
 
-def _term(term: Term, names: Names, env: dict[str, str]) -> str:
+def _term(term: fo.Term, names: Names, env: dict[str, str]) -> str:
     match term:
-        case Variable(name):
+        case fo.Variable(name):
             return env[name]
-        case Constant(name):
+        case fo.Constant(name):
             return names["constant", name][0]
-        case Application(function, arguments):
+        case fo.Application(function, arguments):
             return smtlib.applied(names["function", function][0], [_term(part, names, env) for part in arguments])
