@@ -16,11 +16,12 @@ class Functions:
 
     def __init__(self, session: Session, call: Call) -> None:
         self._session, self._call = session, call
+        items = self._items
         of_one: dict[str, Callable[[Any], Any]] = {
-            "len": lambda value: len(self._items(value)),
-            "reversed": lambda value: self._items(value)[::-1],
-            "any": lambda value: any(truth(item, session) for item in self._items(value)),
-            "all": lambda value: all(truth(item, session) for item in self._items(value)),
+            "len": lambda value: len(items(value)),
+            "reversed": lambda value: items(value)[::-1],
+            "any": lambda value: any(truth(item, session) for item in items(value)),
+            "all": lambda value: all(truth(item, session) for item in items(value)),
             "str": self.text,
             "repr": lambda value: self.text(value, quoted=True),
             "bool": lambda value: truth(value, session),
@@ -28,24 +29,24 @@ class Functions:
             "abs": self._abs,
         }
         of_two: dict[str, Callable[[Any, Any], Any]] = {
-            "filter": lambda function, value: [
-                item for item in self._items(value) if truth(call(function, [item]), session)
-            ],
-            "combinations": self._combinations,
+            "filter": lambda function, value: [item for item in items(value) if truth(call(function, [item]), session)],
+            "combinations": lambda value, size: self._some(combinations(items(value), size)),
         }
         of_any: dict[str, Callable[..., Any]] = {
             "print": self._print,
             "range": self._range,
-            "list": self._list,
-            "tuple": self._tuple,
+            "list": lambda value=(): items(value),
+            "tuple": lambda value=(): tuple(items(value)),
             "dict": self._dict,
-            "enumerate": self._enumerate,
-            "zip": self._zip,
-            "map": self._map,
+            "enumerate": lambda value, start=0: [(start + place, item) for place, item in enumerate(items(value))],
+            "zip": lambda *values: list(zip(*map(items, values), strict=False)),
+            "map": lambda function, *values: [
+                call(function, list(row)) for row in zip(*map(items, values), strict=False)
+            ],
             "sorted": self._sorted,
             "sum": self._sum,
-            "min": self._min,
-            "max": self._max,
+            "min": lambda *values: self._extreme("Lt", values),
+            "max": lambda *values: self._extreme("Gt", values),
             "exit": self._exit,
             "quit": self._exit,
         }
@@ -65,24 +66,6 @@ class Functions:
 
     def _items(self, value: Any) -> list[Any]:
         return checked_items(value, self._session)
-
-    def _list(self, value: Any = ()) -> list[Any]:
-        return self._items(value)
-
-    def _tuple(self, value: Any = ()) -> tuple[Any, ...]:
-        return tuple(self._items(value))
-
-    def _enumerate(self, value: Any, start: int = 0) -> list[Any]:
-        return [(start + position, item) for position, item in enumerate(self._items(value))]
-
-    def _zip(self, *values: Any) -> list[Any]:
-        return list(zip(*map(self._items, values), strict=False))
-
-    def _map(self, function: Any, *values: Any) -> list[Any]:
-        return [self._call(function, list(row)) for row in zip(*map(self._items, values), strict=False)]
-
-    def _combinations(self, value: Any, size: int) -> list[Any]:
-        return self._some(combinations(self._items(value), size))
 
     def _some(self, items: Iterable[Any]) -> list[Any]:
         found = list(islice(items, MAX_LENGTH + 1))
@@ -120,12 +103,6 @@ class Functions:
         for item in self._items(value):
             start = binary("Add", start, item, self._session)
         return start
-
-    def _min(self, *values: Any) -> Any:
-        return self._extreme("Lt", values)
-
-    def _max(self, *values: Any) -> Any:
-        return self._extreme("Gt", values)
 
     def _extreme(self, sign: str, values: tuple[Any, ...]) -> Any:
         items: list[Any] = self._items(values[0]) if len(values) == 1 else list(values)

@@ -77,9 +77,6 @@ class Attributes:
             solver.assertions += given
             self._session.note_added(given)
 
-        def track(formula: Any, _name: Any) -> None:
-            add(formula)
-
         def pop(num: Any = 1) -> None:
             for _ in range(num):
                 if not solver.scopes:
@@ -98,7 +95,7 @@ class Attributes:
         adding: dict[str, Callable[..., Any]] = dict.fromkeys(ADDING, add)
         return {
             **adding,
-            "assert_and_track": track,
+            "assert_and_track": lambda formula, _name: add(formula),
             "check": check,
             "model": model,
             "push": lambda: solver.scopes.append(len(solver.assertions)),
@@ -148,28 +145,22 @@ class Attributes:
                 raise Exhausted("too_large", f"a list of more than {MAX_LENGTH} parts")
             value.extend(items)
 
-        def append(item: Any) -> None:
-            grow([item])
-
-        def extend(items: Any) -> None:
-            grow(checked_items(items, self._session))
-
-        def pop(place: int = -1) -> Any:
-            return value.pop(place)
-
-        return {"append": append, "extend": extend, "pop": pop, "copy": value.copy, "reverse": value.reverse}
+        return {
+            "append": lambda item: grow([item]),
+            "extend": lambda items: grow(checked_items(items, self._session)),
+            "pop": lambda place=-1: value.pop(place),
+            "copy": value.copy,
+            "reverse": value.reverse,
+        }
 
     def _of_dict(self, value: dict[Any, Any]) -> Methods:
-        def get(key: Any, otherwise: Any = None) -> Any:
-            return value.get(key, otherwise)
-
-        def items() -> list[Any]:
-            return list(value.items())
-
-        def values() -> list[Any]:
-            return list(value.values())
-
-        return {"items": items, "keys": lambda: list(value), "values": values, "get": get, "copy": value.copy}
+        return {
+            "items": lambda: list(value.items()),
+            "keys": lambda: list(value),
+            "values": lambda: list(value.values()),
+            "get": lambda key, otherwise=None: value.get(key, otherwise),
+            "copy": value.copy,
+        }
 
     def _of_text(self, value: str) -> Methods:
         def join(items: Any) -> str:
@@ -185,18 +176,6 @@ class Attributes:
                 raise Exhausted("too_large", "the text is too long")
             return value.replace(old, new)
 
-        def split(separator: str | None = None) -> list[str]:
-            return value.split(separator)
-
-        return {
-            "join": join,
-            "replace": replace,
-            "split": split,
-            "strip": value.strip,
-            "lower": value.lower,
-            "upper": value.upper,
-            "title": value.title,
-            "capitalize": value.capitalize,
-            "startswith": value.startswith,
-            "endswith": value.endswith,
-        }
+        plain = ("strip", "lower", "upper", "title", "capitalize", "startswith", "endswith")
+        methods: dict[str, Callable[..., Any]] = {name: getattr(value, name) for name in plain}
+        return {**methods, "join": join, "replace": replace, "split": lambda separator=None: value.split(separator)}
