@@ -26,7 +26,8 @@ from critics.formats.equivalence.sampling import (
 )
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Budget
-from critics.replay.equivalences.automaton import AutomatonTooLarge, distinguishing_word, minimal_automaton
+from critics.replay.certificate import TooLarge
+from critics.replay.equivalences.automaton import distinguishing_word, minimal_automaton
 from critics.replay.equivalences.graph import Graph
 from critics.replay.equivalences.regex import EmptyWord, Letter, Regex, Sequence, Star, Union
 from critics.replay.first_order.models import Model, assignments, read_model, satisfies
@@ -399,7 +400,7 @@ def test_exponentially_many_states_are_undecided_soon() -> None:
     start = time.process_time()
     bombs = [f"(0|1)*0{'(0|1)' * 40}", f"(0|1)*0{'(1|0)' * 40}"]
     assert isinstance(decide(read_pair(Language.REGEX, *bombs)), UndecidedPair)
-    with pytest.raises(AutomatonTooLarge):
+    with pytest.raises(TooLarge):
         minimal_automaton(read_regex(bombs[0]), "01")
     assert time.process_time() - start < 10
 

@@ -28,8 +28,7 @@ from dataclasses import replace
 from critics.problem import Attempt
 from critics.recheck.records import Origin
 from critics.recheck.text_reading import EQUIVALENCE_KINDS, problem_of
-from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, Unchecked
-from critics.replay.finite.terms import TooLarge
+from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, TooLarge, Unchecked
 from critics.replay.formula import canonical_statement, parse_literal, parse_statement
 from critics.replay.saturations import is_contradictory
 from critics.replay.solvers import installed

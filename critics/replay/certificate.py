@@ -34,6 +34,14 @@ class Unchecked(Rejected):
     """Nobody here can tell whether the certificate holds; the text says what is missing, such as `needs_cvc5`."""
 
 
+class TooLarge(Rejected):
+    """Checking takes more work than is allowed: undecided. `what` names what does."""
+
+    def __init__(self, what: str = "a term") -> None:
+        super().__init__("too_large")
+        self.what = what
+
+
 class Untrusted:
     """Context in which what JSON of a wrong shape raises where it is read is turned into `Rejected`."""
 

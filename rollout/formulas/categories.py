@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from critics.replay.equivalences.automaton import AutomatonTooLarge, MinimalAutomaton, minimal_automaton
+from critics.replay.certificate import TooLarge
+from critics.replay.equivalences.automaton import MinimalAutomaton, minimal_automaton
 from critics.replay.equivalences.regex import Regex
 from rollout.formulas.derivation import Derivation, height, uses
 from rollout.formulas.grammar import Production
@@ -34,7 +35,7 @@ def automaton_sizes(regex: Regex, alphabet: str) -> dict[str, int | float | None
     """
     try:
         automaton = minimal_automaton(regex, alphabet)
-    except AutomatonTooLarge:
+    except TooLarge:
         return {}
     live = _live(automaton)
     edges = sum(target in live for state in live for target in automaton.transitions[state])

@@ -15,7 +15,8 @@ from critics.formats.logic_program.execution import Execution, execute
 from critics.formats.logic_program.reader import LogicProgram, Option, read_logic_program
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt
-from critics.replay.finite.terms import TooLarge, Undefined
+from critics.replay.certificate import TooLarge
+from critics.replay.finite.terms import Undefined
 from rollout.records.traces import Judgement
 
 

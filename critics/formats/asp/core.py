@@ -13,17 +13,8 @@ from critics.formats.asp.suite import selector
 from critics.logic.cores import smallest
 from critics.replay.answer_sets.language import AspLiteral, AspRule, Choice, Comparison, Condition, Element
 from critics.replay.answer_sets.reader import AspProgram
-from critics.replay.answer_sets.stable_models import (
-    Possible,
-    Rule,
-    TooLarge,
-    Work,
-    apart,
-    atom_of,
-    bindings,
-    matched,
-    plain,
-)
+from critics.replay.answer_sets.stable_models import Possible, Rule, Work, apart, atom_of, bindings, matched, plain
+from critics.replay.certificate import TooLarge
 
 MAX_GROUND = 2_000
 """Ground instances of one explanation; beyond, its rules alone are told."""

@@ -14,9 +14,10 @@ from critics.formats.csp.reader import CspProgram, read_csp
 from critics.formats.csp.text import difference_from_text
 from critics.logic.programs.sections import Repairs, read_submission
 from critics.problem import Attempt, Problem
+from critics.replay.certificate import TooLarge
 from critics.replay.finite.search import MAX_NODES, Solution, compiled, solutions
 from critics.replay.finite.solutions import check_solutions
-from critics.replay.finite.terms import TooLarge, Undefined, called, core_record, term_record
+from critics.replay.finite.terms import Undefined, called, core_record, term_record
 from critics.text.question import adds_condition, read_question
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 from critics.verdict.certificate import Certificate, certify

@@ -7,8 +7,9 @@ from critics.logic.cores import smallest
 from critics.logic.programs.sections import ProgramError, Repairs, split_sections
 from critics.logic.programs.z3_solver import described
 from critics.problem import Attempt
+from critics.replay.certificate import TooLarge
 from critics.replay.finite.search import Solution, compiled, solutions
-from critics.replay.finite.terms import Operator, Term, TooLarge, Undefined
+from critics.replay.finite.terms import Operator, Term, Undefined
 
 MAX_OPTIONS_SHOWN = 3
 

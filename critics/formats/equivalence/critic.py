@@ -20,7 +20,8 @@ from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer, Budget, solve
 from critics.problem import Attempt, Formal, Problem, is_object
 from critics.replay.answers import in_terms_of
-from critics.replay.equivalences.automaton import AutomatonTooLarge, distinguishing_word, matches, minimal_automaton
+from critics.replay.certificate import TooLarge
+from critics.replay.equivalences.automaton import distinguishing_word, matches, minimal_automaton
 from critics.replay.equivalences.checker import ENGINE, KINDS
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order import syntax as fo
@@ -88,7 +89,7 @@ def decide_regex(left: Regex, right: Regex, alphabet: str = ALPHABET) -> Outcome
                 "accepting": list(automaton.accepting),
             })  # fmt: skip
         in_left, in_right = (matches(side, word) for side in (left, right))
-    except AutomatonTooLarge:
+    except TooLarge:
         return UndecidedPair()
     if in_left == in_right:
         raise AssertionError("the expressions agree on the word that was said to distinguish them")

@@ -13,8 +13,9 @@ from critics.formats.logic_program.reader import LogicProgram, read_logic_progra
 from critics.logic.programs.sections import Repairs, read_submission
 from critics.logic.programs.z3_solver import RLIMIT, WALL_S
 from critics.problem import Attempt, Problem
+from critics.replay.certificate import TooLarge
 from critics.replay.finite.models import check_models
-from critics.replay.finite.terms import TooLarge, Undefined, Value, core_record
+from critics.replay.finite.terms import Undefined, Value, core_record
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 from critics.verdict.certificate import Certificate, certify
 from critics.verdict.conclusion import Refusal, certified, is_wrong, refused, wrong_answer

@@ -12,8 +12,9 @@ from critics.logic.programs.declarations import Declarations, Type
 from critics.logic.programs.sections import ProgramError, Repairs, split_sections
 from critics.logic.programs.z3_solver import Clashes, Satisfiable, Z3Solver, described, situation
 from critics.problem import Attempt
+from critics.replay.certificate import TooLarge
 from critics.replay.finite.grounding import Grounder, Tables
-from critics.replay.finite.terms import TooLarge, Undefined
+from critics.replay.finite.terms import Undefined
 
 MAX_OPTIONS_SHOWN = 3
 

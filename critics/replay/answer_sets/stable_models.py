@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import count, product
 
 from critics.replay.answer_sets.language import AspLiteral, AspRule, Choice, Comparison, Condition, is_variable
+from critics.replay.certificate import TooLarge
 
 Atom = tuple[str, ...]
 """A signed predicate (`p` or `-p`) and its arguments."""
@@ -17,10 +18,6 @@ Possible = dict[tuple[str, int], dict[Atom, None]]
 """Atoms that can be derived, by signed predicate and length."""
 MAX_WORK = 3_000_000
 """Rule evaluations and matches of one check, grounding included."""
-
-
-class TooLarge(Exception):  # noqa: N818
-    """The work limit is reached: undecided."""
 
 
 class Work:

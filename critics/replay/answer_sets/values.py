@@ -21,13 +21,10 @@ from critics.replay.answer_sets.stable_models import (
     complement,
     ground,
 )
+from critics.replay.certificate import TooLarge
 
 Case: TypeAlias = tuple[Rule, ...]
 _CONDITIONAL = ("IF-THEN", "ALL", "SOME")
-
-
-class Undecidable(Exception):  # noqa: N818
-    """A hypothesis of a shape that this second opinion does not have."""
 
 
 class Question:
@@ -39,7 +36,7 @@ class Question:
         self._constants = list(dict.fromkeys([*domain, *named]))
 
     def value(self) -> str | None:
-        """Return the value; raises `TooLarge` and `Undecidable`."""
+        """Return the value; raises `TooLarge`, also for a hypothesis of a shape that is not gone through."""
         root = len(self._blocks) - 1
         decided = self._decisions(root, ())
         values: set[bool | None] = set()
@@ -144,7 +141,7 @@ class Question:
     def _joint_decisions(self, block: int, cases: list[Case]) -> dict[int, bool]:
         if len(cases) == 1 or not any(self._kind(p) in _CONDITIONAL for p in self._query.below(block)):
             return self._decisions(block, cases[0])
-        raise Undecidable("a quantified block or an implication after an antecedent by cases")
+        raise TooLarge("a quantified block or an implication after an antecedent by cases")
 
     def _holds_of_all(self, position: int, added: Case) -> bool:
         """A fresh constant for each variable must bear it out; named ones must not stand against it."""
@@ -205,7 +202,7 @@ class Question:
             return _together([self._cases(first, True, env), self._cases(second, positive, env)])
         one, other = self._blocks[first], self._blocks[second]
         if not isinstance(one, QueryAtom) or not isinstance(other, QueryAtom):
-            raise Undecidable("a quantified assumption over compound blocks")
+            raise TooLarge("a quantified assumption over compound blocks")
         given, then = atom_of(one.literal), atom_of(other.literal)
         then = then if positive else complement(then)
         rules = [Rule(((then, Body()),), Body((given,)))]

@@ -8,14 +8,11 @@ a shortest one. Subsets can be exponentially many: work is counted, and more tha
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from critics.replay.certificate import TooLarge
 from critics.replay.equivalences.regex import EmptyWord, Letter, Regex, Sequence, Star, Union
 
 MAX_WORK = 2_000_000
 """Bits of state sets that are followed, and eight for each set: about a second."""
-
-
-class AutomatonTooLarge(Exception):  # noqa: N818
-    """The work is used up: undecided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,7 @@ class MinimalAutomaton:
 def distinguishing_word(left: Regex, right: Regex, alphabet: str) -> str | None:
     """Return a shortest word that one matches and the other does not; None if there is none.
 
-    Raises `AutomatonTooLarge` where the automata are beyond the budget.
+    Raises `TooLarge` where the automata are beyond the budget.
     """
     positions = _Positions()
     starts = positions.start(left), positions.start(right)
@@ -48,7 +45,7 @@ def distinguishing_word(left: Regex, right: Regex, alphabet: str) -> str | None:
 
 
 def minimal_automaton(regex: Regex, alphabet: str) -> MinimalAutomaton:
-    """Return the minimal automaton; raises `AutomatonTooLarge`."""
+    """Return the minimal automaton; raises `TooLarge`."""
     positions = _Positions()
     start = positions.start(regex)
     numbers = {start: 0}
@@ -66,7 +63,7 @@ def minimal_automaton(regex: Regex, alphabet: str) -> MinimalAutomaton:
 
 
 def is_language_of(regex: Regex, transitions: list[list[int]], accepting: frozenset[int], alphabet: str) -> bool:
-    """Say whether a deterministic automaton with start 0 accepts just the words that match; raises `AutomatonTooLarge`.
+    """Say whether a deterministic automaton with start 0 accepts just the words that match; raises `TooLarge`.
 
     Every set of positions that is reached stands for exactly one state, which must accept as the set does.
     """
@@ -194,7 +191,7 @@ class _Positions:
     def spend(self, amount: int) -> None:
         self.work -= amount
         if self.work < 0:
-            raise AutomatonTooLarge
+            raise TooLarge
 
     def _new(self, following: int) -> int:
         self.following.append(following)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from critics.replay import smtlib
+from critics.replay.certificate import TooLarge
 from critics.replay.finite.terms import (
     OUTSIDE,
     Application,
@@ -17,7 +18,6 @@ from critics.replay.finite.terms import (
     Operator,
     Quantified,
     Term,
-    TooLarge,
     Undefined,
     Value,
     Variable,

@@ -7,18 +7,8 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from critics.replay.certificate import Rejected
-from critics.replay.finite.terms import (
-    Application,
-    Constant,
-    Function,
-    Operator,
-    Term,
-    TooLarge,
-    Value,
-    called,
-    operated,
-)
+from critics.replay.certificate import Rejected, TooLarge
+from critics.replay.finite.terms import Application, Constant, Function, Operator, Term, Value, called, operated
 
 MAX_NODES = 60_000
 """Assignments that a critic tries; seven objects in a row have under 14,000."""

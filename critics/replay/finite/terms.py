@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 from typing import Literal as Choice
 
-from critics.replay.certificate import Rejected, is_list
+from critics.replay.certificate import Rejected, TooLarge, is_list
 
 MAX_STEPS = 400_000
 """Of the evaluation of one term."""
@@ -27,14 +27,6 @@ QUANTIFIERS: dict[str, Choice["forall", "exists", "count", "sum", "distinct"]] =
 """Quantifiers by their name in JSON, where `distinct` is an operator."""
 _NAME = re.compile(r"[^\W\d]\w*")
 Value = int | bool
-
-
-class TooLarge(Rejected):
-    """A term, or a search, takes more steps than are allowed; `what` names it."""
-
-    def __init__(self, what: str = "a term") -> None:
-        super().__init__("too_large")
-        self.what = what
 
 
 class Undefined(Rejected):

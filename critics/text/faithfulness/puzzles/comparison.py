@@ -9,8 +9,9 @@ from typing import Literal as Choice
 
 from critics.logic.programs.declarations import Declarations, Type
 from critics.logic.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
+from critics.replay.certificate import TooLarge
 from critics.replay.finite.grounding import Grounder
-from critics.replay.finite.terms import Application, Constant, Function, Operator, Term, TooLarge, Undefined
+from critics.replay.finite.terms import Application, Constant, Function, Operator, Term, Undefined
 from critics.text.faithfulness.english import name_words
 from critics.text.faithfulness.puzzles.claims import both, rewritten
 from critics.text.faithfulness.puzzles.opening import ORDINALS, Puzzle
