@@ -86,7 +86,7 @@ def _describe(folder: Path, model: Path) -> None:
     line = {"arm": "strict", "seed": 0, "path": "strict/seed-0", "base": "base/guided/seed-0"}
     write_json(folder / "lines.json", {"lines": [line], "num_rounds": 1, "provenance": provenance})
     for place, right in (("base/guided/seed-0", 40), ("strict/seed-0/round-000", 70)):
-        mode = {"n": 100, "right": right, "certified": 30, "lucky": right - 30, "decoding": "guided"}
+        mode = {"n": 100, "right": right, "certified": 30, "lucky": right - 30, "decoding": "guided", "grades": {}}
         write_json(folder / place / "evaluation.json", {"problems": {"split": "test"}, "modes": {"sampled": mode}})
 
 

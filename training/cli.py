@@ -28,9 +28,12 @@ COMMANDS = (
     *("train", "evaluate", "answer", "guide", "audit"),
     *("export", "push", "pull", "lineage", "doctor"),
 )
-FURTHER = ("audit-data", "bench", "failures", "merge", "pack", "revoke", "schema")
+FURTHER = ("bench", "failures", "merge", "pack", "schema")
 """Commands for rarer work, below the others in the help."""
-ALIASES = {"prefer": "export", "trace": "explain", "view": "report", "reinforce": "train"}
+ALIASES = {
+    **{"prefer": "export", "trace": "explain", "view": "report", "reinforce": "train"},
+    **{"audit-data": "audit", "revoke": "lineage"},
+}
 """Names that are not listed, with the command that does their work."""
 EXIT_STATUS = (
     "\b\nExit status: 0 done, 1 failed or rejected, 2 wrong input, 75 preempted (run it again), 130 interrupted."

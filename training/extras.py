@@ -16,7 +16,7 @@ PURPOSES = {
     "trl": "reinforcement (algorithm: grpo or rloo)",
     "verifiers": "the critics as a taskset of verifiers",
     "openenv": "the critics as an environment of OpenEnv",
-    "reasoning-gym": "certistar audit-data reasoning-gym:TASK",
+    "reasoning-gym": "certistar audit reasoning-gym:TASK",
     "trackers": "training.trackers: tensorboard and trackio",
 }
 """Purpose of each extra; `docs` and `dev` are for who works on the project."""

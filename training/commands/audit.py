@@ -1,8 +1,8 @@
-"""`audit`: the cheat catalogue against critics, a search for cheats that it lacks, and audits of rewards."""
+"""`audit`: gold labels against what their texts prove, probes against rewards, the cheat catalogue against critics."""
 
 import importlib
 import json
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -17,96 +17,121 @@ from critics.audit.catalogue_file import Catalogue, load_catalogue, own_catalogu
 from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.judge import JudgePool, judge_record
+from training.commands.audit_data import LabelAudit, audit_labels
 from training.commands.audit_reward import RewardAudit, audit_reward, compare_rewards
 from training.commands.messages import say
 from training.commands.options import Columns, Jobs, Json, Seed, Timeout, WithoutJail, leave_the_jail
 from training.rewards.probes import TEMPLATE
 
-_OF_BOTH = ("formats", "jobs", "timeout", "as_json", "seed")
-EXAMPLE = "certistar audit --format rules --self-play 60"
+EXAMPLE = "certistar audit reasoning-gym:syllogism --num 5000 --out audited"
 
 
-OfReward = partial(typer.Option, rich_help_panel="A reward in the place of critics (docs/audit.md)")
+OfCritics = partial(typer.Option, rich_help_panel="Critics, where no SOURCE is given")
+OfReward = partial(typer.Option, rich_help_panel="A reward (docs/audit.md)")
+OfData = partial(typer.Option, rich_help_panel="Gold labels of a SOURCE")
+Source = Annotated[
+    str | None,
+    typer.Argument(help="Labels to check: rows of any shape, a published file, a generator, reasoning-gym:TASK."),
+]
+Formats = Annotated[list[str] | None, typer.Option("--format", help="Of this format (repeatable); of all, if none.")]
+Critic = Annotated[str | None, OfCritics("--critic", metavar="ENTRY", help="A plug-in's name, or module:function.")]
+CatalogueFile = Annotated[Path | None, OfCritics("--catalogue", help="Another catalogue of cheats (YAML).")]
+Quick = Annotated[bool, typer.Option("--quick", help="Without budgets run into on purpose; a solver for doubts alone.")]
+Seconds = Annotated[float | None, OfCritics("--self-play", metavar="S", min=1, help="Then search cheats, S seconds.")]
+Iterations = Annotated[int | None, OfCritics("--iterations", min=1, help="Search so many attempts a format instead.")]
+OutPlace = Annotated[Path | None, typer.Option("--out", help="Where to write what is found.")]
+Reward = Annotated[str | None, OfReward("--reward", metavar="ENTRY", help="module:function, https://.. or certistar.")]
 Data = Annotated[list[str] | None, OfReward("--data", help="Solved problems: a file, or generators (repeatable).")]
+Num = Annotated[int | None, typer.Option("--num", min=1, help="So many problems: 30 for a reward, 200 to generate.")]
 Template = Annotated[str, OfReward("--template", help="How completions are written.", show_default=False)]
 Answers = Annotated[
-    list[str] | None, OfReward("--answers", metavar="WORD=ANSWER,..", help="What answers are called: yes=true,..")
+    list[str] | None, typer.Option("--answers", metavar="WORD=ANSWER,..", help="What answers are called: yes=true,..")
 ]
 Messages = Annotated[bool | None, OfReward("--messages/--texts", help="Completions are lists of messages, or texts.")]
+Strict = Annotated[bool, OfReward("--strict", help="A right answer without a proof must be rejected.")]
+AcceptFrom = Annotated[float, OfReward("--accept-from", help="The least reward that accepts.")]
 Threshold = Annotated[
     float | None, OfReward("--threshold", min=0, max=1, help="The largest share of wrong rewards; 0, if none.")
 ]
 Against = Annotated[
     str | None, OfReward("--against", metavar="ENTRY", help="Compare with this reward instead, on --traces.")
 ]
+Traces = Annotated[Path | None, OfReward("--traces", help="Stored rollouts, of any shape.")]
+Dataset = Annotated[str | None, OfData("--dataset", help="Whose file it is, or in whose language its texts are.")]
+Encoding = Annotated[str | None, OfData("--encoding", help="Of a CSV file that is not UTF-8, e.g. latin-1.")]
+_OF_REWARDS = {each.name for each in fields(RewardAudit)}
+_OPTIONS: Mapping[str, Set[str]] = {
+    "critics": {"formats", "critic", "catalogue", "quick", "seconds", "iterations", "out", "seed"},
+    "--reward": _OF_REWARDS - {"against", "traces"},
+    "--against": _OF_REWARDS - {"data", "num", "template", "strict"},
+    "a SOURCE": {each.name for each in fields(LabelAudit)},
+}
+_OF_ALL = {"context", "jobs", "timeout", "as_json", "without_jail"}
 
 
 def audit(
     context: typer.Context,
-    formats: Annotated[
-        list[str] | None, typer.Option("--format", help="Of this format's critic (repeatable); of all, if none.")
-    ] = None,
-    critic: Annotated[
-        str | None,
-        typer.Option("--critic", metavar="ENTRY", help="Another critic: a plug-in's name, or module:function."),
-    ] = None,
-    catalogue: Annotated[Path | None, typer.Option("--catalogue", help="Another catalogue of cheats (YAML).")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Without what runs into a budget on purpose.")] = False,
+    source: Source = None,
+    formats: Formats = None,
+    critic: Critic = None,
+    catalogue: CatalogueFile = None,
+    quick: Quick = False,
     jobs: Jobs = 1,
     timeout: Timeout = 30.0,
     as_json: Json = False,
     without_jail: WithoutJail = False,
-    seconds: Annotated[
-        float | None, typer.Option("--self-play", metavar="S", min=1, help="Then search for other cheats, S seconds.")
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option("--iterations", min=1, help="Search so many attempts a format instead; repeatable.")
-    ] = None,
+    seconds: Seconds = None,
+    iterations: Iterations = None,
     seed: Seed = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="Where to write what the search finds.")] = None,
-    reward: Annotated[
-        str | None, OfReward("--reward", metavar="ENTRY", help="module:function, https://.. or certistar.")
-    ] = None,
+    out: OutPlace = None,
+    reward: Reward = None,
     data: Data = None,
-    num: Annotated[int, OfReward("--num", min=1, help="So many problems.")] = 30,
+    num: Num = None,
     template: Template = TEMPLATE,
     answers: Answers = None,
     columns: Columns = None,
     messages: Messages = None,
-    strict: Annotated[bool, OfReward("--strict", help="A right answer without a proof must be rejected.")] = False,
-    accept_from: Annotated[float, OfReward("--accept-from", help="The least reward that accepts.")] = 0.5,
+    strict: Strict = False,
+    accept_from: AcceptFrom = 0.5,
     threshold: Threshold = None,
     against: Against = None,
-    traces: Annotated[Path | None, OfReward("--traces", help="Stored rollouts, of any shape.")] = None,
+    traces: Traces = None,
+    dataset: Dataset = None,
+    encoding: Encoding = None,
 ) -> None:
-    """Run the cheat catalogue against the critics, or probes against anybody's reward function.
+    """Check the gold labels of a data set against what its text proves, anybody's reward, or the critics themselves.
 
-    Exit status 1 if a cheat is certified or an honest attempt rejected; of a reward, if it is wrong too often.
+    Without a SOURCE and without --reward the cheat catalogue is run against the critics. Exit status 1 if a label is
+    wrong or none could be checked, a reward is wrong too often, a cheat is certified or an honest attempt rejected.
     """
+    given = context.params
     if without_jail:
         leave_the_jail()
-    if reward is not None:
-        _refuse(context, "critics", ("critic", "catalogue", "quick", "seconds", "iterations", "out"))
-        if against is None:
-            _refuse(context, "--against", ("traces",))
-        else:
-            _refuse(context, "--reward without --against", ("data", "num", "template", "strict"))
-        asked = RewardAudit(**{each.name: context.params[each.name] for each in fields(RewardAudit)})
-        passed = (audit_reward if against is None else compare_rewards)(asked)
+    if source is not None:
+        _refuse(context, "a SOURCE")
+        passed = audit_labels(LabelAudit(**{each.name: given[each.name] for each in fields(LabelAudit)}))
+    elif context.info_name == "audit-data":
+        raise InputError("audit-data: name the rows, a published file, a generator, or reasoning-gym:TASK")
+    elif reward is not None:
+        _refuse(context, "--reward" if against is None else "--against")
+        options: dict[str, Any] = {name: given[name] for name in _OF_REWARDS} | {"num": num or 30}
+        passed = (audit_reward if against is None else compare_rewards)(RewardAudit(**options))
     else:
-        _refuse(context, "--reward", {each.name for each in fields(RewardAudit)} - {*_OF_BOTH})
+        _refuse(context, "critics")
         passed = _audit(formats or [], critic, catalogue, quick=quick, jobs=jobs, timeout_s=timeout, as_json=as_json)
-    if seconds is not None or iterations is not None:
-        passed &= _search_for_cheats(formats or [], seconds, iterations, seed, jobs, timeout, out, as_json)
+        if seconds is not None or iterations is not None:
+            passed &= _search_for_cheats(formats or [], seconds, iterations, seed, jobs, timeout, out, as_json)
     if not passed:
         raise typer.Exit(1)
 
 
-def _refuse(context: typer.Context, whose: str, names: Container[str]) -> None:
-    """Raise `InputError` for an option that was given and means nothing here."""
+def _refuse(context: typer.Context, what: str) -> None:
+    """Raise `InputError` for an option that was given and means nothing where `what` is audited."""
     for each in context.command.params:
-        source = context.get_parameter_source(each.name or "")
-        if each.name in names and source is not None and source.name == "COMMANDLINE":
+        name = each.name or ""
+        origin = context.get_parameter_source(name)
+        if name not in _OPTIONS[what] | _OF_ALL and origin is not None and origin.name == "COMMANDLINE":
+            whose = " or ".join(kind for kind, names in _OPTIONS.items() if name in names)
             raise InputError(f"{each.opts[0]} goes with {whose} alone; leave it out")
 
 

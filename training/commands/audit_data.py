@@ -1,16 +1,14 @@
-"""`audit-data`: the gold labels of a data set, compared with what its own text proves."""
+"""`audit SOURCE`: the gold labels of a data set, compared with what its own text proves."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from critics.judge import JudgePool
 from training.commands.messages import say
-from training.commands.options import Columns, Jobs, Json, Seed, Timeout
 from training.exchange.gold_labels import BY_READING, NOT_CHECKED, RIGHT, WRONG, audited
 from training.exchange.label_figures import figures, write_audit
 from training.exchange.labelled import read_labelled
@@ -18,58 +16,49 @@ from training.exchange.rationales import Reading
 from training.lineage.kept import free_name
 from training.logs import tracked
 
-EXAMPLE = "certistar audit-data reasoning-gym:syllogism --num 5000 --seed 0 --out audited"
 _MOST = 5
 """Wrong labels that are printed; all are in the folder."""
 
 
-def audit_data(
-    source: Annotated[
-        str, typer.Argument(help="Rows of any shape, a published file, a generator's name, or reasoning-gym:TASK.")
-    ],
-    out: Annotated[Path | None, typer.Option("--out", help="Where to write labels, certificates and figures.")] = None,
-    num: Annotated[
-        int | None, typer.Option("--num", min=1, help="How many to generate (200), or to draw of a file (all).")
-    ] = None,
-    seed: Seed = 0,
-    columns: Columns = None,
-    answers: Annotated[
-        list[str] | None, typer.Option("--answers", metavar="WORD=ANSWER,..", help="What gold labels mean: 1=true,..")
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option("--dataset", help="Whose file it is, or in whose language its texts are.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8, e.g. latin-1.")
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Ask the solver only about labels that the first way calls wrong.")
-    ] = False,
-    jobs: Jobs = 1,
-    timeout: Timeout = 30.0,
-    as_json: Json = False,
-) -> None:
-    """Check the gold labels of a data set against what its own text proves; exit status 1 if one is wrong.
+@dataclass(frozen=True, slots=True)
+class LabelAudit:
+    """Options of `certistar audit SOURCE`, by their names."""
+
+    source: str
+    out: Path | None
+    num: int | None
+    seed: int
+    columns: Sequence[str] | None
+    answers: Sequence[str] | None
+    dataset: str | None
+    encoding: str | None
+    quick: bool
+    jobs: int
+    timeout: float
+    as_json: bool
+
+
+def audit_labels(asked: LabelAudit) -> bool:
+    """Check gold labels and print what was found; return whether some were checked, and none is wrong.
 
     Each label that is checked has certificates: of a right one a proof, of a wrong one a proof of another answer or
-    cases that show that nothing follows. What is not read, not decided or contradicts itself is not checked; if
-    nothing could be checked the status is 1 as well.
+    cases that show that nothing follows. What is not read, not decided or contradicts itself is not checked.
     """
-    free_name(out)
-    labelled = read_labelled(source, Reading(columns or (), answers or (), None, dataset), num, seed, encoding)
+    free_name(asked.out)
+    reading = Reading(asked.columns or (), asked.answers or (), None, asked.dataset)
+    labelled = read_labelled(asked.source, reading, asked.num, asked.seed, asked.encoding)
     for line in labelled.told:
         say(line)
-    with JudgePool(jobs=jobs, timeout_s=timeout) as pool:
-        findings = audited(labelled.problems, partial(_judged, pool), quick=quick)
-    told = figures(findings, labelled, Path(source).name)
-    if out is not None:
-        write_audit(out, findings, labelled, told)
-    if as_json:
+    with JudgePool(jobs=asked.jobs, timeout_s=asked.timeout) as pool:
+        findings = audited(labelled.problems, partial(_judged, pool), quick=asked.quick)
+    told: Mapping[str, Any] = figures(findings, labelled, Path(asked.source).name)
+    if asked.out is not None:
+        write_audit(asked.out, findings, labelled, told)
+    if asked.as_json:
         print(json.dumps(told))
     else:
-        _show(told, out)
-    if told["wrong"] or not told["checked"]:
-        raise typer.Exit(1)
+        _show(told, asked.out)
+    return bool(told["checked"]) and not told["wrong"]
 
 
 def _judged(pool: JudgePool, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

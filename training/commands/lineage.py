@@ -1,4 +1,4 @@
-"""`lineage`: from an adapter down to the proofs that it was trained on, and by rounds to the base model."""
+"""`lineage`: from an adapter down to the proofs that it was trained on; `lineage --revoke`: from a proof upwards."""
 
 import json
 from collections import Counter
@@ -12,7 +12,8 @@ import typer
 from rollout.records.traces import Trace, read_trace
 from training.commands.attempts import judging
 from training.commands.messages import say
-from training.commands.options import Jobs, Json, Timeout
+from training.commands.options import Jobs, Json, Runs, Timeout
+from training.commands.revoke import revoke
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
 from training.lineage.entries import Entry, LineageError, Origin, canonical, leaves_of, round_of, traces_of_round
@@ -50,7 +51,13 @@ class Proof:
 
 
 def lineage(
-    adapter: Annotated[Path, typer.Argument(help="An adapter's folder.", show_default=False)],
+    context: typer.Context,
+    target: Annotated[
+        str,
+        typer.Argument(metavar="ADAPTER|CERTIFICATE", help="A folder; with --revoke a digest, or a critic: horn@1."),
+    ],
+    revoked: Annotated[bool, typer.Option("--revoke", help="Believe a certificate, or a critic's, no longer.")] = False,
+    runs: Runs = None,
     as_json: Json = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Compute every digest again, re-check every certificate, judge again.")
@@ -58,7 +65,11 @@ def lineage(
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
 ) -> None:
-    """Show what an adapter was trained on: rounds down to the base model, and the path to one proof."""
+    """Show what an adapter was trained on, down to one proof; or revoke a certificate, and mark what rests on it."""
+    if revoked or context.info_name == "revoke":
+        revoke(target, runs or [Path("checkpoints")], as_json)
+        return
+    adapter = Path(target)
     read = read_adapter(adapter)
     if read.entries is None:
         raise LineageError(

@@ -1,17 +1,14 @@
-"""`revoke`: a certificate, or all that a version of a critic certified, is believed no longer."""
+"""`lineage --revoke`: a certificate, or all that a version of a critic certified, is believed no longer."""
 
 import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from critics.errors import InputError
 from training.commands.messages import say
-from training.commands.options import Json, Runs
 from training.commands.traces import trace_files
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, find_adapters
@@ -22,18 +19,12 @@ from training.lineage.revocation import Revocations, Taint, Tainted, mark_adapte
 from training.records.store import is_stored, read_records, write_json
 from training.rounds.run import locked
 
-EXAMPLE = "certistar revoke 017472a0 --run checkpoints/smoke"
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 _CRITIC = re.compile(r"(?:certistar-)?([\w-]+)[@/](\w[\w.]*)")
 
 
-def revoke(
-    target: Annotated[str, typer.Argument(metavar="CERTIFICATE|CRITIC@VERSION", help="Such as 017472a0, or horn@1.")],
-    runs: Runs = None,
-    as_json: Json = False,
-) -> None:
+def revoke(target: str, folders: list[Path], as_json: bool) -> None:
     """Believe a certificate no longer: list and mark the examples, adapters and reports that rest on it."""
-    folders = runs or [Path("checkpoints")]
     marked = _runs(folders)
     adapters = [_resolved(adapter) for adapter in find_adapters(folders)]
     with ExitStack() as locks:
