@@ -18,7 +18,7 @@ PAPER: Mapping[str, str] = {
     "autoeval-fol-english": "about 19,000 in 10 batches of 50 a category",
     "autoeval-re": "about 20,000 in 10 batches of 50 a category; less than 10% have more than 7 states or edges",
 }
-"""What sections 3.3.1 and appendices E, I and M say; of quantifiers that bind, constants and repeats no more."""
+"""Sizes in section 3.3.1 and appendices E, I and M, which say nothing of binding quantifiers, constants or repeats."""
 LARGE = 7
 """States or edges beyond which the paper calls an automaton rare."""
 _NAMES = (

@@ -117,7 +117,7 @@ def verifier_pairs(traces: Iterable[Trace]) -> list[FormulaPair]:
 
 
 CELLS = ("tp", "fp", "tn", "fn", "unreadable_equivalent", "unreadable_different", "undecided")
-"""What a model said of a pair, against the critic's verdict: true or false, positive (equivalent) or negative.
+"""Answers of a model about pairs, against the critic's verdicts: true or false, positive (equivalent) or negative.
 
 An answer that cannot be read misses an equivalent pair, and is counted apart where the pair differs; what the critic
 did not decide has no truth to compare with.

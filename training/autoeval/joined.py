@@ -41,7 +41,7 @@ _PAIRED = {
     "FOLIO(I): ROUGE": ("folio-informalise", "rouge", "autoeval-fol", 6),
     "FOLIO(I): METEOR": ("folio-informalise", "meteor", "autoeval-fol", 6),
 }
-"""By the paper's names: the benchmark, which of its numbers, and AutoEval's data set up to which category (K.4)."""
+"""Pairs of appendix K.4 by name: benchmark, its number, AutoEval's data set, and its last category."""
 
 
 class Verifier(BaseModel):
@@ -57,18 +57,18 @@ class Measured(BaseModel):
     benchmark: str
     model: str = "this policy"
     prompt: str = ""
-    """Of round trips: zero-shot, few-shot or bare."""
+    """Prompt of round trips: zero-shot, few-shot or bare."""
     by: str = ""
-    """What the categories of round trips count."""
+    """Key that sorts round trips into categories."""
     scores: dict[str, Record] = {}
-    """Of round trips, by data set."""
+    """Scores of round trips, by data set."""
     by_stratum: dict[str, list[Record]] = {}
     repeated: list[Record] = []
     verifier: Verifier = Verifier()
     n: int = 0
     no_answer: int = 0
     counts: list[Record] = []
-    """Of questions: gold, said and how often."""
+    """Answers to questions: gold, said, and count."""
     labels: dict[str, Record] = {}
     by_logic: dict[str, Record] = {}
     rows: list[Record] = []
@@ -84,7 +84,7 @@ class Measured(BaseModel):
 
     @property
     def numbers(self) -> dict[str, float]:
-        """Of premises put into formulas or words: the score, or similarities."""
+        """The score, or similarities, of premises put into formulas or words."""
         told = {key: getattr(self, key) for key in ("score", "bleu", "rouge", "meteor")}
         return {} if self.counts or self.scores else {key: value for key, value in told.items() if value is not None}
 

@@ -24,7 +24,7 @@ class RoundTrips:
 
     settings: RoundTripSettings = field(default_factory=RoundTripSettings)
     ways: Way = "both"
-    """Which directions are learnt."""
+    """Directions that are learnt."""
 
     def attempts(
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False

@@ -23,7 +23,7 @@ from training.autoeval.benchmarks import PUBLISHED
 from training.configuration.section import ConfigError, Rate, Section, read_yaml, validated
 
 PAPER = "autoeval-paper"
-"""What stands for the paper's own tables where files are named."""
+"""Name of the paper's own tables, among names of files."""
 Score = Rate | str
 
 

@@ -16,12 +16,12 @@ from training.estimates import LEVEL, Interval, exact_interval, stats
 from training.outcomes import Record, Table, pooled, table_of
 
 Category: TypeAlias = Any
-"""What a data set sorts its problems by: a number, or a name."""
+"""Category of a problem in its data set: a number, or a name."""
 Scores: TypeAlias = Record
 """Scores of a data set: the `calibrated` one, and `rows`, one a category, with counts, score and compliance."""
 SIGNS = ("conjunctions", "disjunctions", "negations")
 STRATA = ("binding", "depth", *SIGNS, "states", "edges", "density")
-"""What trips are sorted by beside their category: quantifiers that bind, depth, signs, and of the minimal automaton
+"""Keys that sort trips beside their category: quantifiers that bind, depth, signs, and of the minimal automaton
 states, edges and density (appendix I)."""
 FATES = ("equivalent", "different", "undecided", "malformed", "leaked", "vacuous", "errors")
 _FATES = {

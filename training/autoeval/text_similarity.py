@@ -10,7 +10,7 @@ from typing import Any
 from critics.errors import InputError
 
 METEOR_MATCHES = "exact and stem, no synonyms"
-"""Which words METEOR pairs."""
+"""Words that METEOR pairs."""
 EXTRA = "pip install 'certistar[autoeval]'"
 
 

@@ -114,7 +114,7 @@ class Asked:
     sampling: Sampling
     batch_size: int
     source: TripSource | None = None
-    """What the trips come from, such as a store; None: the strategy."""
+    """Source of the trips, such as a store; None: the strategy."""
 
 
 def measure_trips(

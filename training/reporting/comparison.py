@@ -50,7 +50,7 @@ UNPAIRED_METHOD = (
 Report: TypeAlias = Record
 """The content of report.json: `arms`, the `square` of filter by decoding, `comparisons` and `provenance`."""
 METRICS: Mapping[str, str] = {"accuracy": "right", "gain": "", "certified": "certified", "tests_passed": "tests_passed"}
-"""What arms are compared by, and the outcome of the last round that it is made of; a gain is of two rounds."""
+"""Metrics of comparisons, with the outcome of the last round that each is made of; a gain is of two rounds."""
 ANSWERS = ("answered", "no_answer", "abstained", "wrong_formal", "exhausted")
 DIALOG_RATES: Mapping[str, str] = {
     "accuracy": "right",

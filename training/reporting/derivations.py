@@ -17,7 +17,7 @@ from critics.text.blocks import Block, BlockError, split_blocks
 MAX_STEPS = 60
 """A larger graph is a thicket that nobody reads; its steps are listed all the same."""
 WORK_LIMIT = 20_000
-"""Of a replay: what a critic may take its time for, a picture may not."""
+"""Work limit of a replay; a picture may not take as long as a critic."""
 LINE_CHARS, MAX_LINES = 20, 4
 CHAR_PX, LINE_PX, PADDING_PX = 6.7, 14, 8
 GAP_X_PX, GAP_Y_PX = 14, 30

@@ -24,7 +24,7 @@ from training.tables import between, markdown, percent, with_interval
 
 EVALUATION = "evaluation.json"
 NOT_KEPT = "not kept"
-"""What an answer says where only its outcome was kept."""
+"""Value of `says` where only outcomes were kept."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Entry:
     mode: Record
     """A mode of evaluation.json."""
     answers: Sequence[Record]
-    """By the mode's ids: `dataset`, `condition`, `hops`, what each `says`, and the `chance` that a guess is right."""
+    """One for each of the mode's ids: `dataset`, `condition`, `hops`, `says` (its truth value), `chance` of a guess."""
     spent: Record = field(default_factory=dict[str, object])
 
     @cached_property

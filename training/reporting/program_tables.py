@@ -24,7 +24,7 @@ from training.tables import percent
 
 NOT_EXECUTED = frozenset({"malformed", "timeout", "error"})
 ALL_MODELS = "all models"
-"""What the row over a data set's models is called, where it has several."""
+"""Model name of the row over all models of a data set that has several."""
 NO_MODEL = "-"
 """The model of attempts that do not name theirs."""
 RATES: Mapping[str, tuple[str, str, bool]] = {
@@ -38,7 +38,7 @@ RATES: Mapping[str, tuple[str, str, bool]] = {
     "strict_coverage": ("certified", "", False),
     "strict_precision": ("right", "strict", True),
 }
-"""What is counted, among the attempts that have what (nothing: all), and whether among those with a gold answer."""
+"""For each rate: the column counted, the column that selects attempts (empty: all), and True if gold is needed."""
 _COLUMNS = {
     "executable_rate": "execu-\ntable",
     "executable_accuracy": "right of\nthese",

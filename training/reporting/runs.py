@@ -41,13 +41,13 @@ class Arm:
     """Its filter; None where no configuration says it."""
     seeds: Sequence[int]
     rounds: Sequence[Sequence[Evaluation]]
-    """By round, then by seed; round 0 is the model before any fine-tuning."""
+    """Evaluations by round, then by seed; round 0 is the model before any fine-tuning."""
     rollouts: Sequence[Sequence[Record]]
-    """By round from 1, then by seed: dataset/summary.json, and `path`, where the attempts are."""
+    """Contents of dataset/summary.json by round from 1, then by seed, with the `path` of the attempts."""
 
     @property
     def decoding(self) -> str:
-        """How it is sampled."""
+        """The decoding of its sampled answers, guided or free."""
         return self.rounds[0][0].sampled["decoding"]
 
     @property

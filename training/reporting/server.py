@@ -23,7 +23,7 @@ from training.reporting.runs import extent_of, finished_so_far
 
 LOOPBACK = "127.0.0.1"
 WAITING_S, GOING_S = 5, 60
-"""How often a browser asks again: before there is a first comparison, and while a run goes on."""
+"""Seconds between a browser's requests: before there is a first comparison, and while a run goes on."""
 
 
 class Answer(NamedTuple):

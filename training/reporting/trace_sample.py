@@ -18,7 +18,7 @@ from training.records.store import is_stored, read_records
 
 MAX_TRACES = 240
 MAX_BYTES = 1_500_000
-"""Of the shown traces as JSON: a phone opens the page."""
+"""Size limit of the shown traces as JSON: a phone opens the page."""
 MAX_IN_STRATUM = 24
 COSTS = ("attempts", "turns", "tokens", "cut_off")
 """Attempts, replies (more than attempts where a critic asked for another), tokens written, and ends at the limit."""
@@ -54,7 +54,7 @@ class Survey:
 
     num_traces: int = 0
     costs: Mapping[tuple[str, int], Record] = field(default_factory=dict[tuple[str, int], Record])
-    """Of the attempts of all seeds, by arm and round, from 1: `COSTS`."""
+    """Sums of `COSTS` over all seeds, by arm and round, from 1."""
     shown: Sequence[Shown] = ()
 
 
