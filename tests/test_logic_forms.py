@@ -9,8 +9,14 @@ import pytest
 
 from critics.logic.first_order.parser import parse
 from critics.problem import Problem
-from rollout.published.logic_forms import class_coverage, form_of, problem_classes, statement_classes
-from rollout.published.stratification import LOGIC_CLASSES, LogicClass
+from rollout.published.logic_forms import (
+    LOGIC_CLASSES,
+    LogicClass,
+    class_coverage,
+    form_of,
+    problem_classes,
+    statement_classes,
+)
 
 
 @pytest.mark.parametrize(

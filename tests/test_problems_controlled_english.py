@@ -34,7 +34,7 @@ from rollout.problems.controlled_english import (
     trial,
 )
 from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
-from rollout.published.stratification import LOGIC_CLASSES
+from rollout.published.logic_forms import LOGIC_CLASSES
 
 CONFIG = ControlledEnglish()
 CALM, BRAVE = Trait("Ada", "calm"), Trait("Ada", "brave")

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from critics.problem import Problem, is_list
 from rollout.prompts.demonstration import numbered_sentences
-from rollout.published.stratification import LogicClass
+from rollout.published.logic_forms import LogicClass
 from rollout.records.steps import DialogReview
 
 _EXAMPLES_PATH = Path(__file__).with_name("examples.yaml")

@@ -1,13 +1,15 @@
 """Logic classes of FOLIO's statements, read off their first-order annotations: deterministic, and no model is asked.
 
-The nine classes are those of `rollout.published.stratification`. Of several that fit, a statement has the one that
-decides how it must be formalised: several variables before equality before existence, then what is nested, exclusion,
-alternatives, negation, and else a plain condition. `background` is no form: FOLIO marks such sentences with `[BG]`.
+A language model is asked for the same nine classes by `rollout.published.stratification`. Of several that fit, a
+statement has the one that decides how it must be formalised: several variables before equality before existence, then
+what is nested, exclusion, alternatives, negation, and else a plain condition. `background` is no form: FOLIO marks such
+sentences with `[BG]`.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
 
 from critics.logic.first_order.clauses import affirmative
 from critics.logic.first_order.parser import parse
@@ -24,8 +26,21 @@ from critics.replay.first_order.syntax import (
     Quantifier,
     subformulas,
 )
-from rollout.published.stratification import LOGIC_CLASSES, LogicClass
 
+LogicClass = Literal[
+    "conditional",
+    "nested",
+    "disjunction",
+    "negation",
+    "exclusion",
+    "existential",
+    "equality",
+    "several-variables",
+    "background",
+]
+"""The eight classes of the paper's figure 2, and `background`: what is needed and left unsaid."""
+
+LOGIC_CLASSES: tuple[LogicClass, ...] = get_args(LogicClass)
 BACKGROUND_MARK = "[BG]"
 _ALIAS = re.compile(r"(?:Also|Commonly)?KnownAs|AnotherName(?:For|Of)?|(?:Is)?SameAs|AlsoCalled", re.IGNORECASE)
 """Predicates that annotators write where they mean =."""

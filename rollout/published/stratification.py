@@ -9,27 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Literal, get_args
 
 from critics.problem import is_object
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Messages, message
+from rollout.published.logic_forms import LOGIC_CLASSES, LogicClass
 from rollout.records.sampling import Sampling, derived_seed
 
-LogicClass = Literal[
-    "conditional",
-    "nested",
-    "disjunction",
-    "negation",
-    "exclusion",
-    "existential",
-    "equality",
-    "several-variables",
-    "background",
-]
-"""The eight classes of the paper's figure 2, and `background`: what is needed and left unsaid."""
-
-LOGIC_CLASSES: tuple[LogicClass, ...] = get_args(LogicClass)
 DESCRIPTIONS: dict[LogicClass, str] = {
     "conditional": "a fact, or a plain rule: some conditions, joined by and or or, lead to one or more conclusions",
     "nested": "a rule or a choice whose parts are themselves compound, such as either (A and B) or (not A and C)",
