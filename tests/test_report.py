@@ -20,6 +20,7 @@ from training.estimates import PairedComparison
 from training.records.store import line_of
 from training.reporting import panels, report
 from training.reporting.comparison import compare_runs, summarise, write_report
+from training.reporting.runs import outcomes
 from training.reporting.sentences import facts, verdict_sentence
 from training.reporting.terminal import table
 
@@ -363,6 +364,26 @@ def test_compare_writes_a_page_or_numbers_and_tells_wrong_input(tmp_path, run):
     done = command(app, ["compare", str(run), "--json", "--out", str(tmp_path / "c.json")])
     assert json.loads(done.stdout) == json.loads((tmp_path / "c.json").read_text())
     assert command(app, ["compare", str(tmp_path / "nothing")]).exit_code == 2
+
+
+def test_rates_of_a_report_are_group_bys_of_the_outcomes_table(run, tmp_path):
+    table = outcomes(run)
+    assert len(table) == 3 * 2 * 3 * N
+    report = summarise(run)
+    for (arm, number), own in table.groupby(["arm", "round"]):
+        told = report["arms"][arm]["rounds"][number]
+        assert [told["n"], told["accuracy"], told["certified"]] == [
+            len(own),
+            own["right"].mean(),
+            own["certified"].mean(),
+        ]
+        for hops, cell in own.groupby("hops"):
+            assert told["by_hops"][str(hops)]["accuracy"] == cell["right"].mean()
+    done = CliRunner().invoke(app, ["compare", str(run), "--out", str(tmp_path / "c.csv")])
+    assert done.exit_code == 0, done.output
+    head, *rows = (tmp_path / "c.csv").read_text().splitlines()
+    assert head == "arm,seed,round,mode,decoding,temperature,problem,right,certified,hops,run"
+    assert len(rows) == len(table)
 
 
 def test_one_run_compared_is_its_own_summary(run):

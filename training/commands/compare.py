@@ -34,7 +34,8 @@ def compare(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Write the numbers there as JSON, or a page if it ends in .html; of evaluations a folder."
+            "--out",
+            help="Write the numbers there as JSON, a page (.html), or each answer (.csv); of evaluations a folder.",
         ),
     ] = None,
     unpaired: Annotated[
@@ -80,6 +81,11 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
         from training.reporting.trace_sample import Survey
 
         write_text(out, render(report, Survey(), verdict_sentence(report)))
+    elif out is not None and out.suffix == ".csv":
+        from training.reporting.runs import outcomes
+
+        tables = [outcomes(run).assign(run=run.resolve().name) for run in runs]
+        write_text(out, "".join(each.to_csv(index=False, header=not place) for place, each in enumerate(tables)))
     elif out is not None:
         write_json(out, report)
     if as_json:
