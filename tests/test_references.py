@@ -15,7 +15,7 @@ from critics.judge import judge_record
 from critics.problem import Problem, read_problem
 from critics.replay.first_order.syntax import FormulaError
 from rollout.actor_critic.feedback import review_here
-from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy
+from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy, load_tokenizer
 from rollout.problems.catalogue import family
 from rollout.programs import first_order
 from rollout.prompts.prompt import messages, solved_examples, text
@@ -28,6 +28,7 @@ from training.configuration.problems import ProblemsConfig
 from training.configuration.run import ArmConfig, EvaluationConfig, RunConfig, StarConfig, load_run
 from training.configuration.section import ConfigError
 from training.curation.filters import kept
+from training.finetuning.example_files import read_examples
 from training.lessons.references import completions, dialogs
 from training.lessons.teaching import file_examples
 from training.records.store import read_records
@@ -214,6 +215,16 @@ def test_references_hold_the_prompts_that_the_arm_is_evaluated_with(prompt: Any,
         (asked,) = strategy.attempts(policy, [OTTERS], Sampling("free", max_new_tokens=1), seed=0)
         assert reference["prompt"] == asked.prompt
         assert reference["format"] == asked.format
+
+
+def test_a_folder_of_other_prompts_than_the_chat_is_told(tiny_model: Path, tmp_path: Path, caplog: Any):
+    tokenizer: Any = load_tokenizer(str(tiny_model))
+    tokenizer.chat_template = TEMPLATE
+    rows = [{"id": "1", "prompt": prompt, "completion": "Tom."} for prompt in ("<system>Prove.<user>a", "<user>b")]
+    for told, prompts in ((0, rows), (1, [*rows, {"id": "2", "prompt": "Context: a", "completion": "Tom."}])):
+        (tmp_path / "examples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in prompts))
+        read_examples(tmp_path, ModelConfig(name=str(tiny_model), prompt="chat"), tokenizer, max_tokens=99)
+        assert caplog.text.count("1 of 3 prompts do not begin with '<user>'") == told
 
 
 def attempts(format_: Any, script: str, prompt: Any = "chat", **keys: Any) -> list[Trace]:

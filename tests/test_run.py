@@ -69,8 +69,9 @@ def lines(config: RunConfig, run: Path) -> list[Line]:
 def work(config: RunConfig, run: Path) -> None:
     """Do what `certistar run` does, in this process."""
     run.mkdir(exist_ok=True)
-    claim(config, run)
-    write_json(run / "lines.json", lines_of(config))
+    found = lines_of(config)
+    claim(config, run, found["provenance"]["inputs"])
+    write_json(run / "lines.json", found)
     for line in lines(config, run):
         measure(line, None, None)
         run_line(line)
@@ -160,10 +161,10 @@ def test_a_run_killed_within_a_rollout_ends_the_same(finished, tmp_path):
 
 def test_a_folder_of_another_configuration_is_refused(finished, tmp_path):
     config, _ = finished
-    claim(config, tmp_path)
-    claim(config.model_copy(update={"jobs": 7}), tmp_path)
+    claim(config, tmp_path, {})
+    claim(config.model_copy(update={"jobs": 7}), tmp_path, {})
     with pytest.raises(ConfigError, match="another configuration"):
-        claim(config.model_copy(update={"seeds": [5]}), tmp_path)
+        claim(config.model_copy(update={"seeds": [5]}), tmp_path, {})
 
 
 def test_two_processes_cannot_share_a_run_folder(tmp_path):

@@ -1,11 +1,12 @@
 """A dataset folder's examples as token ids, each checked before the first step."""
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from rollout.policies.policy import as_prompt, prompt_ids
-from rollout.prompts.conversation import Messages
+from rollout.prompts.conversation import Messages, message
 from rollout.prompts.style import PromptStyle
 from training.configuration.fine_tuning import LossOn
 from training.configuration.model import ModelConfig
@@ -15,6 +16,9 @@ from training.lessons.examples import Example, ExampleError, checked, spells, to
 from training.lineage.revocation import check_unrevoked
 from training.records.store import read_records
 
+log = logging.getLogger(__name__)
+_OPENING = 8
+"""Characters of the chat template by which a prompt is seen to be one of its."""
 Examples: TypeAlias = list[Example] | list[MaskedExample]
 """Examples of one kind: completions of prompts, or dialogs with a mask."""
 
@@ -44,7 +48,27 @@ def read_examples(
     style = model.style("guided")
     if kinds == {True}:
         return _read_lessons(records, tokenizer, style, max_tokens)
+    _warn_of_other_prompts(path, records, tokenizer, style)
     return _read_completions(records, tokenizer, style, max_tokens, loss_on)
+
+
+def _warn_of_other_prompts(path: Path, records: list[dict[str, Any]], tokenizer: Any, style: PromptStyle) -> None:
+    """Tell where prompts do not begin as the chat template does: the model will be asked in another way than it learns.
+
+    Attempts that came without a prompt, as those of `demonstrate` without `--config`, were given a bare one.
+    """
+    if style.kind != "chat":
+        return
+    asked, told = message("user", "the question"), message("system", "the question")
+    opened = [as_prompt(turns, tokenizer, style).partition("the question")[0] for turns in ([asked], [told, asked])]
+    openings = tuple(text[:_OPENING] for text in opened)
+    others = sum(not record["prompt"].startswith(openings) for record in records)
+    if others:
+        log.warning(
+            "%s: %d of %d prompts do not begin with %r as model.prompt: chat does; write them by "
+            "`certistar demonstrate --config`, or set model.prompt to what they are",
+            *(path, others, len(records), openings[0]),
+        )
 
 
 def _read_completions(
