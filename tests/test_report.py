@@ -21,8 +21,7 @@ from training.records.store import line_of
 from training.reporting import panels, report
 from training.reporting.comparison import compare_runs, summarise, write_report
 from training.reporting.runs import outcomes
-from training.reporting.sentences import facts, verdict_sentence
-from training.reporting.terminal import table
+from training.reporting.sentences import facts, table, verdict_sentence
 
 N = 20
 KEEPS = (("strict", "strict"), ("naive", "naive"))

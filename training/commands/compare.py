@@ -73,7 +73,7 @@ def compare(
 
 def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaired: bool) -> None:
     from training.reporting.comparison import compare_runs
-    from training.reporting.sentences import verdict_sentence
+    from training.reporting.sentences import comparison_table, table, verdict_sentence
 
     report = compare_runs(runs, unpaired=unpaired)
     if out is not None and out.suffix == ".html":
@@ -92,8 +92,6 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
         print(json.dumps(report))
         return
     from rich.console import Console
-
-    from training.reporting.terminal import comparison_table, table
 
     console = Console()
     console.print(table(report))

@@ -22,9 +22,8 @@ from training.logs import quieten
 from training.outcomes import Record
 from training.records.store import write_text
 from training.reporting.at_k import NAMES
-from training.reporting.leaderboard import Entry, leaderboard
+from training.reporting.leaderboard import Entry, leaderboard, overview
 from training.reporting.leaderboard_figure import write_leaderboard
-from training.reporting.problem_tables import overview
 from training.reporting.spending import Price, read_prices
 from training.reporting.stages import stage_lines
 from training.rounds.entry import Measuring, entry, finished

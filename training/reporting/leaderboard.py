@@ -5,6 +5,7 @@ folders can put them into one table and one figure, whenever they were made (`ce
 has a row for each answer of each entry, and every section here is a group-by of it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from critics.errors import InputError
+from critics.problem import Problem
 from training.estimates import Proportion, compare_paired
 from training.outcomes import FLAGS, Record, Table, naturally, table_of
 from training.records.run_folder import configuration, read_file, read_run
@@ -321,3 +323,24 @@ def numbers(entries: Sequence[Entry]) -> list[Record]:
                 ends = {"says_true": says(rows, "true").count, "interval": list(rate(rows, "right").interval)}
                 found.append({**here, **counts, **ends})
     return found
+
+
+# -- the problems
+
+
+def overview(given: Sequence[Problem], asked: Sequence[Problem]) -> str:
+    """Return a table with a row for each data set: its size, problems asked, options and answers (Deng, table 1)."""
+    rows = [_overview_row(name, given, asked) for name in dict.fromkeys(problem.dataset for problem in given)]
+    head = ["data set", "size", "asked", "options", "answers of those asked"]
+    return markdown(head, rows)
+
+
+def _overview_row(name: str, given: Sequence[Problem], asked: Sequence[Problem]) -> Iterator[str]:
+    own, chosen = ([problem for problem in listed if problem.dataset == name] for listed in (given, asked))
+    yield from (name, str(len(own)), str(len(chosen)))
+    # Problems of one data set may have more options than others of it, as LogicalDeduction's have.
+    most = max(len(problem.options or ()) for problem in own)
+    letters = [chr(ord("A") + place) for place in range(most)]
+    yield ", ".join(letters or sorted({problem.answer for problem in own if problem.answer is not None}))
+    answers = Counter(problem.answer for problem in chosen if problem.answer is not None)
+    yield ", ".join(f"{answer} {num}" for answer, num in sorted(answers.items()))

@@ -1,10 +1,10 @@
-"""Numbers of a summary in plain English: whether certification pays here, by how much, and how sure that is.
+"""Numbers of a report in plain English and in tables: whether certification pays here, by how much, and how sure that is.
 
 No sentence has a margin that was hoped for: it says the difference, its interval, and whether zero is inside.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from critics.problem import is_object
 from critics.replay.grades import grades_said
@@ -266,3 +266,51 @@ def _how_sure(c: Record) -> str:
 def _equals(p: float) -> str:
     shown = p_value(p)
     return shown if shown.startswith("<") else f"= {shown}"
+
+
+# -- tables for the terminal
+
+
+def table(report: Record) -> Any:
+    """Return arms and rounds as a `rich` table."""
+    from rich.table import Table
+
+    shown = Table("arm", "round")
+    for column in ("n", "accuracy [95%]", "certified [95%]", "by grade", "lucky", "greedy", "kept"):
+        shown.add_column(column, justify="right")
+    for name, arm in report["arms"].items():
+        for found in arm["rounds"]:
+            shown.add_row(
+                "" if found["round"] else name,
+                str(found["round"] or "start"),
+                str(found["n"]),
+                *(f"{percent(found[r])} \\[{percent(found[f'{r}_interval'])}]" for r in ("accuracy", "certified")),
+                grades_said(found["grades"]) or "–",
+                percent(found["lucky"]),
+                percent(found["accuracy_greedy"]),
+                str(found["kept"]),
+                end_section=found is arm["rounds"][-1],
+            )
+    return shown
+
+
+def comparison_table(report: Record) -> Any:
+    """Return the comparisons as a `rich` table."""
+    from rich.table import Table
+
+    paired = all(c["paired"] for c in report["comparisons"])
+    shown = Table("metric", "between", caption="points; paired answers" if paired else "points; independent samples")
+    for column in ("difference [95%]", "seeds too [95%]", "p", "p, Holm", "n", "detectable"):
+        shown.add_column(column.replace("[", "\\["), justify="right")
+    for c in report["comparisons"]:
+        shown.add_row(
+            c["metric"],
+            f"{c['a']} - {c['b']}",
+            f"{points(c['difference'])} \\[{points(c['interval'])}]",
+            points(c["interval_seeds"]),
+            p_value(c["p"]),
+            p_value(c["p_holm"]),
+            str(c["n"]),
+            "–" if c["detectable"] is None else f"{100 * c['detectable']:.1f}",
+        )
+    return shown
