@@ -28,8 +28,7 @@ from critics.replay.derivations import KINDS as DERIVATIONS
 from critics.replay.derivations import check
 from critics.replay.english import check_english
 from critics.replay.equivalences.checker import check_equivalence
-from critics.replay.finite.models import check_options
-from critics.replay.finite.solutions import check_solutions
+from critics.replay.finite.models import check_options, check_solutions
 from critics.replay.first_order.entailments import check_chain, check_entailment
 from critics.replay.formula import parse_literal, parse_statement
 from critics.replay.grades import GRADES, Grade

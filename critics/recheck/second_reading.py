@@ -112,8 +112,7 @@ def _blocks(origin: Origin, certificate: SealedCertificate) -> None:
 
 def _rules(_: Origin, certificate: SealedCertificate) -> None:
     """The derivation's axioms and goal must be the program's, and all of the program the reference's."""
-    from critics.formats.rules.names import RuleNames, elaborate
-    from critics.formats.rules.reader import read_rules
+    from critics.formats.rules.reader import RuleNames, elaborate, read_rules
     from critics.logic.programs.sections import Repairs
 
     evidence, formal, repairs = certificate.evidence, certificate.problem.formal, Repairs()

@@ -28,7 +28,7 @@ class Csp(Format):
         return judge_csp(problem, attempt)
 
     def explain(self, attempt: Attempt) -> str | None:
-        from critics.formats.csp.explanation import explain_solutions
+        from critics.formats.csp.critic import explain_solutions
 
         return explain_solutions(attempt)
 

@@ -14,8 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from critics.formats.equivalence.language import Language, read_formula, read_regex
-from critics.formats.equivalence.traversal import find_spelling, find_traversal, num_groups
-from critics.formats.equivalence.wording import find_code
+from critics.formats.equivalence.traversal import find_code, find_spelling, find_traversal, num_groups
 from critics.logic.first_order.tokens import OPERATORS
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order import syntax as fo

@@ -30,7 +30,7 @@ class FirstOrder(Format):
         return judge_fol(problem, attempt)
 
     def explain(self, attempt: Attempt) -> str | None:
-        from critics.formats.fol.explanation import explain_premises
+        from critics.formats.fol.critic import explain_premises
 
         return explain_premises(attempt)
 

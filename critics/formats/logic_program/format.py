@@ -31,7 +31,7 @@ class LogicPrograms(Format):
         return judge_logic_program(problem, attempt)
 
     def explain(self, attempt: Attempt) -> str | None:
-        from critics.formats.logic_program.explanation import explain_options
+        from critics.formats.logic_program.critic import explain_options
 
         return explain_options(attempt)
 

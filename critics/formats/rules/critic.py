@@ -10,8 +10,7 @@ Logic-LM's interpreter does; that is no proof, so such an answer is `unproved`.
 from dataclasses import dataclass
 
 from critics.formats.horn import horn_certificate
-from critics.formats.rules.names import RuleNames, elaborate
-from critics.formats.rules.reader import read_rules
+from critics.formats.rules.reader import RuleNames, elaborate, read_rules
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of

@@ -32,8 +32,7 @@ class Rules(Format):
         return explain_derivations(attempt)
 
     def theory(self, attempt: Attempt) -> "Formalisation | None":
-        from critics.formats.rules.names import RuleNames, elaborate
-        from critics.formats.rules.reader import read_rules
+        from critics.formats.rules.reader import RuleNames, elaborate, read_rules
         from critics.text.faithfulness.formalisation import of_statements
 
         repairs, text = Repairs(), f"{attempt.problem.context} {attempt.problem.question}"
