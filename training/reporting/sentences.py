@@ -1,4 +1,4 @@
-"""Numbers of a report in plain English and in tables: whether certification pays here, by how much, and how sure that is.
+"""Numbers of a report in plain English and in tables: whether certification pays here, by how much, and how surely.
 
 No sentence has a margin that was hoped for: it says the difference, its interval, and whether zero is inside.
 """
