@@ -18,7 +18,7 @@ from critics.text.faithfulness.beside import concluded, is_aligned
 from critics.text.faithfulness.english import sentence, stem
 from critics.text.faithfulness.naming import places
 from rollout.problems import proofwriter
-from rollout.published.folio import load_folio
+from rollout.published.first_order import load_folio
 from tools.unfaithful import attacks, says_otherwise
 
 STUDENTS = """No students who work in the library are from the computer science department.

@@ -11,7 +11,7 @@ from critics.problem import Problem, read_problem
 from critics.recheck import recheck
 from rollout.policies.policy import ScriptedPolicy
 from rollout.records.sampling import Sampling
-from rollout.records.selection import Abstained, Answered, AnswerRule, is_settled, majority, outcome, select
+from rollout.records.selection import Abstained, AnswerRule, ProvedAnswer, is_settled, majority, outcome, select
 from rollout.records.traces import Trace, read_trace
 from tools.pooled_curve import pooled_curve
 from training.cli import app
@@ -71,7 +71,7 @@ def test_trust_does_not_use_a_formalisation_that_is_there():
 def test_the_first_proof_answers_and_no_guess_does():
     assert select(made(GUESS, GUESS), AnswerRule()) == Abstained("no_proof")
     found = select(made(GUESS, PROOF), AnswerRule())
-    assert isinstance(found, Answered)
+    assert isinstance(found, ProvedAnswer)
     assert (found.answer, [proof.id for proof in found.proofs]) == ("false", ["rex#1"])
 
 
@@ -80,14 +80,14 @@ def test_proofs_of_different_answers_are_a_conflict_until_one_leads_clearly():
     assert select(made(PROOF, MISREAD), AnswerRule(share=0.5)) == Abstained("conflict")
     many = made(PROOF, PROOF, MISREAD, PROOF, PROOF)
     assert select(many, AnswerRule()) == Abstained("conflict")
-    assert isinstance(select(many, AnswerRule(share=0.8)), Answered)
+    assert isinstance(select(many, AnswerRule(share=0.8)), ProvedAnswer)
     assert select(many[:4], AnswerRule(share=0.8)) == Abstained("conflict")
 
 
 def test_several_proofs_may_be_asked_for():
     assert select(made(PROOF, GUESS, PROOF), AnswerRule(3)) == Abstained("too_few_proofs")
     found = outcome(made(PROOF, GUESS, PROOF, PROOF, MISREAD), AnswerRule(3))
-    assert isinstance(found, Answered)
+    assert isinstance(found, ProvedAnswer)
     assert len(found.proofs) == 3
 
 
@@ -95,7 +95,7 @@ def test_two_formalisms_that_agree_come_before_many_proofs_in_one():
     other = judged(PROOF, 9, format_="fol")
     crowd = [*made(MISREAD, MISREAD, MISREAD, PROOF), read_trace(other)]
     found = select(crowd, AnswerRule(share=0.8))
-    assert isinstance(found, Answered)
+    assert isinstance(found, ProvedAnswer)
     assert found.formalisms == ("fol", "guided")
     assert found.answer == "false"
     assert not is_settled(made(PROOF), AnswerRule(), 2)

@@ -16,7 +16,7 @@ from critics.problem import Formal, Problem
 from rollout.formulas.description import describe
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import PropositionalFormulas
-from rollout.formulas.verifier import FormulaPair, opinions, read_answer
+from rollout.formulas.verifier import VerifiedPair, opinions, read_answer
 from rollout.policies.policy import Completion, ScriptedPolicy
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Judgement, Trace, with_judgement
@@ -230,7 +230,7 @@ def test_a_verifier_gives_one_answer(text, said):
 
 
 def test_an_opinion_is_asked_for_each_pair_and_the_formulas_stand_in_the_question():
-    pairs = [FormulaPair("a", Language.REGEX, "0*", "(0)*"), FormulaPair("b", Language.PROPOSITIONAL, "p1", "¬p1")]
+    pairs = [VerifiedPair("a", Language.REGEX, "0*", "(0)*"), VerifiedPair("b", Language.PROPOSITIONAL, "p1", "¬p1")]
     policy = ScriptedPolicy(["Answer: yes", Completion("Answer: ", (), False)])
     said = list(opinions(policy, pairs, Sampling(), seed=1))
     assert [opinion.said for opinion in said] == ["yes", "unreadable"]

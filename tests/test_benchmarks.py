@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
-from rollout.published.folio import load_folio
+from rollout.published.first_order import load_folio
 from training.autoeval.answers import confusion_record, yes_no_table
 from training.autoeval.joined import joined_files, paired, read_folder
 from training.cli import app

@@ -13,7 +13,7 @@ from rollout.policies.reasoning import AnswersOnly
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
-from rollout.published.folio import load_folio
+from rollout.published.first_order import load_folio
 from rollout.records.sampling import Sampling
 from rollout.strategies.single import sample
 from training.autoeval.premises import Rendering, autoformalised, informalised, premises, written

@@ -14,7 +14,7 @@ from rollout.decoding.cache import PADDING, RaggedCache
 from rollout.decoding.choice import Logits, choose
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
-from rollout.decoding.request import Limits, Request
+from rollout.decoding.request import Request, RequestLimits
 from rollout.decoding.rows import Row
 from rollout.decoding.sampling import DecodingLoop, sample_batch
 from rollout.decoding.seats import Seats
@@ -81,7 +81,7 @@ def requests(*, guided=True, name="loop"):
 
 
 def limits(temperature, *, eos_id=END, num=60):
-    return Limits(temperature, num, eos_id, PAD)
+    return RequestLimits(temperature, num, eos_id, PAD)
 
 
 def written(model, way, *, temperature=0.0, switches=None, seats=None, **options):

@@ -11,17 +11,19 @@ import pytest
 import torch
 
 from critics.errors import InputError
+from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import GuideViolation
 from rollout.decoding.texts import row_of
+from rollout.decoding.tokens import token_bytes
 from rollout.engines import sglang_plugin, vllm_plugin
 from rollout.engines.grammar import Backends
 from rollout.engines.wire import HEADER, WiredRequest, is_guided, read_spec
-from rollout.guides.recipe import GuideRecipe, recipe_of
+from rollout.guides.catalogue import GuideRecipe, recipe_of
 from rollout.policies.policy import TokenPolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling
-from rollout.servers.tokens import ServedTokens
+from rollout.servers.policy import ServedTokens
 from rollout.strategies.single import guide_for
 
 [PROBLEM] = generate(PrOntoQA(hops=(1,), extra_kinds=(0, 0)), 1, seed=3)
@@ -74,10 +76,11 @@ def test_every_end_of_text_that_a_model_names_ends_a_guided_attempt_on_a_server_
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [policy.eos_id, other]}))
     tokens, guide = ServedTokens(str(folder)), GuideRecipe("logic", PROBLEM).guide()
     assert tokens.eos_ids == [policy.eos_id, other]
-    assert set(tokens.eos_ids) <= set(tokens.allowed(row_of(guide)))
+    masks = MaskEngine(token_bytes(tokens.tokenizer), tokens.eos_ids)
+    assert set(tokens.eos_ids) <= set(masks.allowed(row_of(guide)).tolist())
     within = row_of(GuideRecipe("logic", PROBLEM).guide())
     within.push(BEGUN.encode())
-    assert not set(tokens.eos_ids) & set(tokens.allowed(within))
+    assert not set(tokens.eos_ids) & set(masks.allowed(within).tolist())
     read = read_spec(wired(eos_ids=tuple(tokens.eos_ids)).spec())
     backends = Backends(policy.tokenizer, len(policy.masks().vocabulary))
     for end in tokens.eos_ids:

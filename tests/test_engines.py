@@ -22,8 +22,8 @@ from rollout.engines import vllm
 from rollout.engines.grammar import GuideBackend, GuidedRequest
 from rollout.engines.policy import VLLMPolicy
 from rollout.engines.vllm import EngineSettings
+from rollout.guides.catalogue import GuideRecipe
 from rollout.guides.logic import LogicGuide
-from rollout.guides.recipe import GuideRecipe
 from rollout.policies.policy import HuggingFacePolicy, TokenPolicy, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle

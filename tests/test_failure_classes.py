@@ -12,7 +12,7 @@ from critics.formats.asp.critic import feedback_of, judge_asp
 from critics.problem import Attempt, Problem
 from critics.verdict import verdict_record
 from rollout.actor_critic.failures import FAILURE_CLASSES, failure_classes, failure_counts
-from rollout.published.folio import load_folio
+from rollout.published.first_order import load_folio
 from rollout.records.steps import DialogReview, DialogTurn
 from rollout.records.traces import Judgement, Trace, read_judgement
 

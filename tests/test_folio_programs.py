@@ -12,7 +12,7 @@ from critics.formats.asp.critic import judge_asp
 from critics.formats.asp.examination import read_submission
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified, Refuted, Unproved, Vacuous
-from rollout.published.folio import load_folio
+from rollout.published.first_order import load_folio
 
 PROGRAMS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("folio_programs.yaml").read_text("utf-8"))
 QUERIES: dict[str, tuple[dict[str, Any], list[str]]] = {

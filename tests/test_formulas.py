@@ -17,8 +17,7 @@ from critics.formats.equivalence.sampling import Equivalent, truth_table
 from critics.problem import Problem
 from critics.replay.first_order.syntax import Atom, Compound, Not, Quantified, Variable, subformulas
 from rollout.formulas import vocabulary
-from rollout.formulas.categories import automaton_sizes
-from rollout.formulas.derivation import draw, has_derivation, height, symbols, uses
+from rollout.formulas.derivation import automaton_sizes, draw, has_derivation, height, symbols, uses
 from rollout.formulas.expression import regex_of
 from rollout.formulas.generator import generate
 from rollout.formulas.grammar import FIRST_ORDER, PROPOSITIONAL, REGEX, THREE_CNF, read_grammar

@@ -16,7 +16,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.formulas import ahead
 from rollout.formulas.ahead import generate_ahead
-from rollout.formulas.generator import Drawing, generate, problems
+from rollout.formulas.generator import FormulaDrawing, generate, problems
 from rollout.formulas.languages import FirstOrderFormulas, Formulas, PropositionalFormulas, RegularExpressions
 
 SMALL = RegularExpressions(categories=(2, 3, 4, 9), split="test")
@@ -26,7 +26,7 @@ SMALL = RegularExpressions(categories=(2, 3, 4, 9), split="test")
 class Pool:
     """Draws at once, in this process; from call `broken_from` on its processes are gone."""
 
-    def __init__(self, drawing: Drawing, broken_from: int = 10**6) -> None:
+    def __init__(self, drawing: FormulaDrawing, broken_from: int = 10**6) -> None:
         self.drawing, self.broken_from, self.num_calls = drawing, broken_from, 0
 
     def submit(self, _: Callable[..., Any], turns: list[Any]) -> Future[Any]:
@@ -49,18 +49,20 @@ def drawn_ahead(config: Formulas, num: int, pool: Pool) -> Iterator[Problem]:
 def test_what_is_drawn_ahead_is_what_is_drawn_in_turn(config: Formulas, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead, "_CHUNK", 7)
     expected = list(generate(config, 120, seed=3))
-    assert list(drawn_ahead(config, 120, Pool(Drawing(config, 3)))) == expected
+    assert list(drawn_ahead(config, 120, Pool(FormulaDrawing(config, 3)))) == expected
 
 
 def test_each_turn_is_drawn_ahead_once_and_none_beyond_what_is_wanted() -> None:
-    pool = Pool(Drawing(PropositionalFormulas(categories=(9, 10)), 0))
+    pool = Pool(FormulaDrawing(PropositionalFormulas(categories=(9, 10)), 0))
     assert len(list(drawn_ahead(pool.drawing.config, 130, pool))) == 130
     assert pool.num_calls == 3
 
 
 def test_without_its_processes_the_rest_is_drawn_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead, "_CHUNK", 7)
-    assert list(drawn_ahead(SMALL, 60, Pool(Drawing(SMALL, 0), broken_from=9))) == list(generate(SMALL, 60, seed=0))
+    assert list(drawn_ahead(SMALL, 60, Pool(FormulaDrawing(SMALL, 0), broken_from=9))) == list(
+        generate(SMALL, 60, seed=0)
+    )
 
 
 def test_two_processes_make_what_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +76,7 @@ def test_few_formulas_are_not_worth_a_process(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_what_there_is_not_is_an_error_ahead_too() -> None:
-    pool = Pool(Drawing(PropositionalFormulas(categories=(0,)), 0))
+    pool = Pool(FormulaDrawing(PropositionalFormulas(categories=(0,)), 0))
     with pytest.raises(InputError, match=r"no more than \d+ such formulas"):
         list(drawn_ahead(pool.drawing.config, 100, pool))
 

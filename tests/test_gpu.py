@@ -12,10 +12,10 @@ import pytest
 import torch
 
 from rollout.decoding.reference import generate_batch
-from rollout.decoding.request import Limits, Request
+from rollout.decoding.request import Request, RequestLimits
 from rollout.decoding.sampling import DecodingLoop
 from rollout.decoding.scoring import score_batch
-from rollout.policies.out_of_memory import is_out_of_memory
+from rollout.policies.kept import is_out_of_memory
 from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import ALL_OFF, Sampling, Switches
@@ -75,7 +75,7 @@ def requests(*, guided: bool) -> list[Request]:
 
 def written(where: str, *, guided: bool, temperature: float, switches: Switches = ALL_OFF) -> list[list[int]]:
     asked = requests(guided=guided)
-    limits = Limits(temperature, 40, END, PADDING)
+    limits = RequestLimits(temperature, 40, END, PADDING)
     DecodingLoop(model_on(where), OpeningEngine(TOKENS), limits, switches).run(asked, 3)
     return [request.output for request in asked]
 
@@ -91,7 +91,7 @@ def test_the_loop_writes_on_a_gpu_what_it_writes_on_a_cpu(device, guided, temper
 @pytest.mark.parametrize("guided", [True, False], ids=["guided", "free"])
 def test_generate_writes_what_the_loop_writes(device, guided):
     asked = requests(guided=guided)
-    found = generate_batch(model_on(device), asked, OpeningEngine(TOKENS), Limits(1.0, 40, END, PADDING))
+    found = generate_batch(model_on(device), asked, OpeningEngine(TOKENS), RequestLimits(1.0, 40, END, PADDING))
     assert found == written(device, guided=guided, temperature=1.0)
 
 
@@ -113,7 +113,7 @@ def test_half_precision_writes_finite_probabilities(device):
     model = model_on(device).to(torch.bfloat16)
     asked = requests(guided=True)
     switches = Switches(log_probabilities=True)
-    DecodingLoop(model, OpeningEngine(TOKENS), Limits(1.0, 30, END, PADDING), switches).run(asked, 5)
+    DecodingLoop(model, OpeningEngine(TOKENS), RequestLimits(1.0, 30, END, PADDING), switches).run(asked, 5)
     values = torch.tensor([value for request in asked for value in request.log_probabilities])
     assert torch.isfinite(values).all()
     assert (values <= 1e-3).all()

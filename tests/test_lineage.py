@@ -31,9 +31,9 @@ from training.lineage.entries import (
 from training.lineage.retraining import RunTainted, settle_revocations
 from training.lineage.verification import verify
 from training.records.store import read_records, write_json, write_records
-from training.rounds.adapter import fine_tune_round
 from training.rounds.dataset import curate
 from training.rounds.line import Line
+from training.rounds.loop import fine_tune_round
 from training.rounds.run import run as run_all
 from training.workers.local import LocalWorkers
 

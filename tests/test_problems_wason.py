@@ -5,7 +5,7 @@ import pytest
 
 from critics.problem import read_problem
 from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
-from rollout.problems.wason import REALISTIC, Rule, SelectionTasks, generate, item
+from rollout.problems.wason import REALISTIC, SelectionRule, SelectionTasks, generate, item
 
 CONFIG = SelectionTasks()
 
@@ -14,7 +14,7 @@ def cards(context: str) -> list[str]:
     return re.findall(r"^card: (.+)$", context, re.MULTILINE)
 
 
-def rule_of(context: str) -> Rule:
+def rule_of(context: str) -> SelectionRule:
     (rule,) = [r for r in REALISTIC if context.startswith(r.scene)]
     return rule
 

@@ -23,7 +23,7 @@ from rollout.programs.prompt import (
     reviewing,
     solved_examples,
 )
-from rollout.programs.review import Submission, review, without_gold
+from rollout.programs.review import ProgramSubmission, review, without_gold
 
 
 @pytest.mark.parametrize("example", solved_examples(), ids=lambda e: f"{e.format}-{e.problem.id}")
@@ -34,14 +34,16 @@ def test_every_example_is_certified_as_the_prompt_shows_it(example: SolvedProgra
     verdict = judge(example.problem, attempt)
     assert isinstance(verdict, Certified), verdict
     assert verdict.answer == example.problem.answer
-    shown = review(Submission(without_gold(example.problem), example.format, example.program))
+    shown = review(ProgramSubmission(without_gold(example.problem), example.format, example.program))
     assert (shown.kind, shown.is_barred, shown.answer) == ("answered", False, example.problem.answer)
 
 
 @pytest.mark.parametrize("example", mended_examples(), ids=lambda e: e.purpose)
 def test_a_demonstration_of_a_refiner_mends_what_the_solver_says_is_wrong(example: MendedProgram):
     problem, format_ = without_gold(example.after.problem), example.after.format
-    before, after = (review(Submission(problem, format_, text)) for text in (example.before, example.after.program))
+    before, after = (
+        review(ProgramSubmission(problem, format_, text)) for text in (example.before, example.after.program)
+    )
     assert before.kind == ("undecided" if example.purpose == "implicit" else "unreadable")
     assert example.told in ("", before.told)
     assert (after.kind, after.is_barred, after.answer) == ("answered", False, example.after.problem.answer)

@@ -11,7 +11,7 @@ from critics.formats.format import find_format
 from critics.problem import Attempt, Formal, Problem
 from critics.workers.pool import Died, Raised
 from rollout.programs.prompt import SolvedProgram, solved_examples
-from rollout.programs.review import RunReviewPool, Submission, _review, require_critic, review, without_gold
+from rollout.programs.review import ProgramSubmission, RunReviewPool, _review, require_critic, review, without_gold
 from rollout.records.steps import RunReview
 
 MINE = Problem("p", "mine", "A context.", "A question?", None, "true")
@@ -24,7 +24,7 @@ def shown(dataset: str, old: str, new: str) -> RunReview:
     """Review the last example of a data set with something changed."""
     example = EXAMPLES[dataset]
     assert old in example.program
-    return review(Submission(without_gold(example.problem), example.format, example.program.replace(old, new)))
+    return review(ProgramSubmission(without_gold(example.problem), example.format, example.program.replace(old, new)))
 
 
 def test_no_review_depends_on_the_gold_answer():
@@ -43,7 +43,7 @@ def test_an_annotation_is_withheld_where_no_translator_reads_it_off_the_text():
     bare = without_gold(paraphrased)
     assert (bare.formal, bare.dataset) == (None, "proofwriter, untranslated")
     program = "Predicates:\nCold($x, bool)\nFacts:\nCold(Tom, True)\nRules:\nQuery:\nCold(Ann, True)"
-    assert review(Submission(bare, "rules", program)).kind == "answered"
+    assert review(ProgramSubmission(bare, "rules", program)).kind == "answered"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_options_that_fail_are_shown_by_what_rules_their_claim_out():
 def test_options_that_hold_are_shown_by_what_forces_them():
     first = next(e for e in solved_examples() if e.format == "logic-program")
     program = first.program.replace("is_valid(speaks(Khan) == Wednesday)", "is_valid(speaks(Levy) == Tuesday)")
-    found = review(Submission(without_gold(first.problem), "logic-program", program))
+    found = review(ProgramSubmission(without_gold(first.problem), "logic-program", program))
     assert found.reason == "several_options_hold"
     assert "(B) is_valid(speaks(Levy) == Tuesday) holds, because of `speaks(Levy) == Tuesday`" in found.explanation
     assert "(A) is_valid(speaks(Ito) == Monday) holds, because of " in found.explanation
@@ -124,7 +124,7 @@ def test_premises_that_clash_are_a_smallest_set():
 def test_an_open_conclusion_is_shown_by_two_models():
     two = replace(MINE, options=("A) True", "B) False"), answer=None)
     program = "Predicates:\nPremises:\n∀x (Cat(x) → Warm(x))\nConclusion:\nWarm(tom)"
-    found = review(Submission(two, "fol", program))
+    found = review(ProgramSubmission(two, "fol", program))
     assert (found.kind, found.reason) == ("undecided", "no_option")
     assert "The premises leave `Warm(tom)` open." in found.explanation
     assert "They allow that it fails: " in found.explanation
@@ -153,7 +153,7 @@ def test_a_program_that_takes_too_long_is_killed_and_no_answer(tmp_path: Path, m
 
     monkeypatch.setattr(rollout.programs.review, "review", slow_review.review)
     example = EXAMPLES["ar-lsat"]
-    good = Submission(without_gold(example.problem), example.format, example.program)
+    good = ProgramSubmission(without_gold(example.problem), example.format, example.program)
     with RunReviewPool(timeout_s=2) as pool:
         found = pool([replace(good, program="slow"), good, replace(good, program="?")])
     assert (found[0].kind, found[0].reason, found[0].answer) == ("unknown", "time_limit", None)

@@ -6,8 +6,8 @@ import pytest
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.published.ar_lsat import load_ar_lsat
 from rollout.published.loaders import load_published
+from rollout.published.puzzles import load_ar_lsat
 
 PASSAGE: dict[str, Any] = {
     "id": "199900_1-G_1",

@@ -8,7 +8,7 @@ import pytest
 from critics.errors import InputError
 from critics.problem import Formal, Problem
 from critics.text.reference import theory
-from rollout.published.deductions import load_deductions
+from rollout.published.prontoqa import load_deductions
 
 LINE: dict[str, Any] = {
     "id": "one",

@@ -14,10 +14,8 @@ from critics.replay.formula import Application, FormulaError, parse_literal
 from critics.replay.sorts import SortError
 from critics.text.background import background
 from rollout.prompts.demonstration import demonstrate
-from rollout.published.deontiqa import BARRING, DEFECTS, REPAIRS, load_deontiqa, survey_deontiqa
-from rollout.published.peano import read_theory
-from rollout.published.peano_sorts import fit
-from rollout.published.story_names import story_names
+from rollout.published.deontiqa import BARRING, DEFECTS, REPAIRS, load_deontiqa, story_names, survey_deontiqa
+from rollout.published.peano import fit, read_theory
 
 CONSENTS = ("consent-given", "consent-withdrawn")
 GRANTED = background("deontiqa")

@@ -13,7 +13,7 @@ import pytest
 from critics.errors import InputError
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.published.folio import load_folio
+from rollout.published.first_order import load_folio
 from rollout.published.loaders import load_published
 from rollout.published.logic_forms import class_coverage
 

@@ -9,7 +9,7 @@ from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
 from rollout.published.loaders import load_published
-from rollout.published.logicaldeduction import QUESTION, load_logicaldeduction
+from rollout.published.puzzles import QUESTION, load_logicaldeduction
 
 STORY = "A shelf holds three cups: a red cup, a blue cup, and a tin cup."
 FACTS = "The red cup is to the left of the blue cup. The tin cup is the rightmost."

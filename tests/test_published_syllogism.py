@@ -9,7 +9,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from critics.text.reference import theory
 from critics.text.translators.syllogism import translate
-from rollout.published.syllogism import load_syllogism
+from rollout.published.content_effects import load_syllogism
 
 ARGUMENT: dict[str, Any] = {
     "id": "one",

@@ -10,7 +10,7 @@ import pytest
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.published.wason import load_wason
+from rollout.published.content_effects import load_wason
 
 CARDS = ("owl", "fox", "red", "blue")
 SAYINGS = [f' Turn over "{one}" and "{two}"' for one, two in permutations(CARDS, 2)]

@@ -18,8 +18,8 @@ from training.configuration.run import ModelConfig, TrainingConfig
 from training.finetuning import stage, torchrun
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
 from training.finetuning.torchrun import failure_path, is_lost_peer, launch, write_failure
-from training.workers import adapter_copy
-from training.workers.adapter_copy import copy_of, reachable
+from training.workers import remote
+from training.workers.remote import copy_of, reachable
 
 ROOT = Path(__file__).parents[1]
 LOOPBACK = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", "PET_LOCAL_ADDR": "127.0.0.1"}
@@ -214,7 +214,7 @@ def test_an_adapter_travels_to_a_machine_that_has_none_or_another_of_its_name(tm
 
 def test_an_adapter_too_large_to_be_sent_wants_a_shared_folder(tmp_path, monkeypatch):
     here = adapter_with(tmp_path / "here", b"ours")
-    monkeypatch.setattr(adapter_copy, "LARGEST", 1)
+    monkeypatch.setattr(remote, "LARGEST", 1)
     copy = copy_of(here)
     (here / "adapter_model.safetensors").write_bytes(b"of another run")
     for named, told in ((here, "has other weights"), (tmp_path / "nowhere", "cannot read")):

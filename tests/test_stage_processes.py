@@ -22,7 +22,7 @@ from training.records.open_store import OpenStore
 from training.records.stage_times import read_times
 from training.rounds.line import Line, Notice, RunError, Shard
 from training.rounds.loop import run_round
-from training.rounds.measurement import Measured
+from training.rounds.measurement import RoundMeasured
 from training.rounds.processes import Child, StageProcesses
 from training.rounds.residents import Residents
 from training.rounds.rollout import RoundTraces, ShardedRollout, certify, roll_out, sample_missing
@@ -251,7 +251,7 @@ def test_trackers_are_told_in_a_process_of_their_own(tmp_path, trackers, told):
     class Noting:
         def run(self, stage, *_):
             stages.append(stage.__name__)
-            return Measured(tmp_path, None)
+            return RoundMeasured(tmp_path, None)
 
         def spread(self, stage, *_, **__):
             stages.append(stage.__name__)

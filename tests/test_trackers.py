@@ -17,7 +17,7 @@ from training.finetuning.job import FineTuning, read_job, write_job
 from training.finetuning.stage import fine_tune
 from training.finetuning.trackers import check_installed, tracking
 from training.records.store import write_json, write_records
-from training.rounds.tracking import is_unsampled, round_metrics, track_round
+from training.rounds.loop import is_unsampled, round_metrics, track_round
 
 EXAMPLES = [
     {"id": f"e{i}", "prompt": "Question: so?\n", "completion": f"{i}\nAnswer: true", "completion_ids": []}
@@ -97,7 +97,7 @@ def test_trackio_keeps_everything_on_this_machine(tmp_path: Path, monkeypatch: p
     found = a_round(tmp_path)
     code = (
         "import sys; from pathlib import Path; from training.finetuning.trackers import tracking;"
-        "from training.rounds.tracking import track_round;"
+        "from training.rounds.loop import track_round;"
         "track_round(tracking(['trackio'], 'tiny/strict-0', Path(sys.argv[1])), Path(sys.argv[2]), None)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "log"), str(found)]

@@ -15,7 +15,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from critics.judge import judge_record
-from rollout.decoding.request import Limits, Request
+from rollout.decoding.request import Request, RequestLimits
 from rollout.records.sampling import ALL_OFF
 from tools.bench.catalogue import DEFAULT_REPEATS, show
 from tools.bench.kernel import certified_attempts
@@ -77,7 +77,7 @@ def _decode(model: Any, engine: Any, rows: int) -> float:
     from rollout.decoding.sampling import DecodingLoop
 
     requests = [Request([2 + row] * 32, row, None) for row in range(rows)]
-    loop = DecodingLoop(model, engine, Limits(1.0, NUM_NEW, _NEVER_ENDS, PADDING), ALL_OFF)
+    loop = DecodingLoop(model, engine, RequestLimits(1.0, NUM_NEW, _NEVER_ENDS, PADDING), ALL_OFF)
     began = process_time()
     loop.run(requests, rows)
     return process_time() - began

@@ -27,7 +27,7 @@ from critics.replay.first_order.syntax import FormulaError, negated
 from critics.text.faithfulness.beside import concluded
 from critics.text.faithfulness.finding import Finding
 from critics.text.faithfulness.formalisation import Formalisation
-from rollout.published.folio import load_folio
+from rollout.published.first_order import load_folio
 from rollout.published.recorded import load_recorded
 from tools.unfaithful import attacks, says_otherwise
 from training.estimates import Proportion

@@ -17,7 +17,7 @@ _ANYBODY = "X"
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PromptSection:
     """One numbered premise, and the rules under it."""
 
     number: int
@@ -50,7 +50,7 @@ class DraftTest:
 class ReplyDraft:
     """A reply in parts, which can be changed one by one."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[PromptSection, ...]
     tests: tuple[DraftTest, ...]
     query: tuple[str, ...]
 
@@ -71,7 +71,7 @@ def draft(problem: Problem) -> ReplyDraft:
     premises = statements(problem)
     claims = [read_claim(premise) for premise in premises]
     numbered = list(enumerate(zip(premises, claims, strict=True), 1))
-    sections = tuple(Section(number, premise, rules(claim)) for number, (premise, claim) in numbered)
+    sections = tuple(PromptSection(number, premise, rules(claim)) for number, (premise, claim) in numbered)
     tests = tuple(
         _test(number, premise, claim, claims) for number, (premise, claim) in numbered if not isinstance(claim, Is)
     )

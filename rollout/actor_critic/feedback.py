@@ -23,7 +23,7 @@ from critics.replay.answer_sets.reader import AspProgram
 from critics.replay.answer_sets.submission import ProgramTest
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
-from rollout.records.steps import DialogReview, ReviewKind, Written
+from rollout.records.steps import DialogReview, ReplyContent, ReviewKind
 from rollout.settings import FeedbackDepth
 
 _NAMED_TEST = re.compile(r"test (\d+)[:,]")
@@ -148,7 +148,7 @@ def _beyond_passing(reply: Reply, prepared: Prepared, outcome: Outcome) -> Dialo
     return None
 
 
-def _fault(kind: ReviewKind, reason: str, told: str, part: str, written: Written) -> DialogReview:
+def _fault(kind: ReviewKind, reason: str, told: str, part: str, written: ReplyContent) -> DialogReview:
     return DialogReview(kind, reason, _shortened(told), part, written, num_tests=len(written.tests))
 
 
@@ -172,7 +172,7 @@ def _unreadable(reply: Reply, error: AspError) -> DialogReview:
     """Return the review of what cannot be run: no JSON, or JSON whose program, tests or query cannot be read."""
     data = replied_object(reply.text)
     if data is None:
-        written = Written(re.sub(r"\s+", " ", reply.text).strip(), (), "")
+        written = ReplyContent(re.sub(r"\s+", " ", reply.text).strip(), (), "")
         if not reply.finished:
             return _fault("reply", "cut_off", _CUT_OFF, "the reply", written)
         return _fault("reply", error.reason, str(error), "the reply", written)
@@ -206,23 +206,23 @@ def replied_object(text: str) -> dict[str, Any] | None:
     return data if is_object(data) else None
 
 
-def _spelled(data: dict[str, Any]) -> Written:
+def _spelled(data: dict[str, Any]) -> ReplyContent:
     """Return what an unreadable object says, by key and up to blanks."""
     lowered = {key.strip().lower(): value for key, value in data.items()}
     tests = lowered.pop("tests", [])
     listed = tests if is_list(tests) else [tests]
     query = lowered.pop("query", "")
-    return Written(_flat(lowered), tuple(map(_flat, listed)), _flat(query))
+    return ReplyContent(_flat(lowered), tuple(map(_flat, listed)), _flat(query))
 
 
 def _flat(value: object) -> str:
     return re.sub(r"(\s|\\n|\\t)+", "", json.dumps(value, sort_keys=True))
 
 
-def _written(prepared: Prepared) -> Written:
+def _written(prepared: Prepared) -> ReplyContent:
     submission = prepared.submission
     query = re.sub(r"\s+", "", "\n".join(submission.query))
-    return Written(_rules(submission.program), tuple(map(_test, submission.tests)), query)
+    return ReplyContent(_rules(submission.program), tuple(map(_test, submission.tests)), query)
 
 
 def _rules(program: AspProgram) -> str:
@@ -250,7 +250,7 @@ class DialogReviewPool(KillablePool[DialogReview]):
 
 
 def _review(reply: Reply, outcome: CallOutcome[DialogReview]) -> DialogReview:
-    written = Written(reply.text, (), "")
+    written = ReplyContent(reply.text, (), "")
     match outcome:
         case Returned(found):
             return found

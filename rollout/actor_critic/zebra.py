@@ -9,7 +9,7 @@ from itertools import islice
 
 from critics.problem import Problem
 from critics.text.translators.zebra import ORDINALS, Clue, Solution, Zebra, read_question, read_zebra
-from rollout.actor_critic.demonstration import DraftTest, ReplyDraft, Section
+from rollout.actor_critic.demonstration import DraftTest, PromptSection, ReplyDraft
 
 _ABSENT = {
     "left": "not left(X, Y)",
@@ -37,7 +37,9 @@ def draft(problem: Problem) -> ReplyDraft:
     for name, values in zebra.listed:
         sections.append(_listed(len(sections) + 1, name, values))
     first_clue = len(sections) + 1
-    sections += [Section(number, clue.sentence, (_rule(clue),)) for number, clue in enumerate(zebra.clues, first_clue)]
+    sections += [
+        PromptSection(number, clue.sentence, (_rule(clue),)) for number, clue in enumerate(zebra.clues, first_clue)
+    ]
     (solution,) = islice(zebra.solutions(), 1)
     tests = [_of_row(zebra, asked, solution)]
     for number, clue in enumerate(zebra.clues, first_clue):
@@ -46,7 +48,7 @@ def draft(problem: Problem) -> ReplyDraft:
     return ReplyDraft(tuple(sections), tuple(tests), (f"ATOM({_house(asked.one, asked.other)})",))
 
 
-def _row(zebra: Zebra) -> Section:
+def _row(zebra: Zebra) -> PromptSection:
     names = ORDINALS[: zebra.houses]
     pairs = [(i, j) for i in range(zebra.houses) for j in range(i + 1, zebra.houses)]
     facts = [f"left({names[i]}, {names[j]})." for i, j in pairs]
@@ -54,17 +56,17 @@ def _row(zebra: Zebra) -> Section:
     facts += [f"left_by_{j - i}({names[i]}, {names[j]})." for i, j in pairs if j - i > 1]
     places = [f"house({name})." for name in names]
     only = "-house(X, H) :- house(X, G), house(H), G != H."
-    return Section(1, f"There are {zebra.houses} houses from left to right.", (only, *places, *facts))
+    return PromptSection(1, f"There are {zebra.houses} houses from left to right.", (only, *places, *facts))
 
 
-def _listed(number: int, name: str, values: tuple[str, ...]) -> Section:
+def _listed(number: int, name: str, values: tuple[str, ...]) -> PromptSection:
     kind = _constant(name.split()[-1])
     rules = (
         f"1 {{house(X, H) : house(H)}} 1 :- {kind}(X).",
         f":- house(X, H), house(Y, H), {kind}(X), {kind}(Y), X != Y.",
         *(f"{kind}({_constant(value)})." for value in values),
     )
-    return Section(number, f"Each house has its own {kind}: {', '.join(values)}.", rules)
+    return PromptSection(number, f"Each house has its own {kind}: {', '.join(values)}.", rules)
 
 
 def _rule(clue: Clue) -> str:

@@ -46,11 +46,6 @@ class Automaton(Protocol):
         """Equal keys mean that the same bytes may follow, also in two automata with different languages."""
         ...
 
-    @property
-    def pattern(self) -> "Pattern | None":
-        """The same language as data, for engines of others; None where it is not written as a pattern."""
-        ...
-
 
 _MOST_READS = 50_000
 _FEW = 8
@@ -70,11 +65,6 @@ class Words:
     def key(self) -> Hashable:
         """Return the words themselves."""
         return tuple(self.words)
-
-    @property
-    def pattern(self) -> "Pattern":
-        """A choice between the words."""
-        return Pattern("choice", tuple(Pattern("bytes", text=word) for word in self.words))
 
     def step(self, state: State, byte: int) -> State | None:
         """Narrow the range of words that agree on one more byte (binary search)."""
@@ -169,13 +159,6 @@ class Actions:
         """Hand over to the action's own automaton as soon as one is chosen."""
         head, inner = cast("tuple[bytes | None, State]", state)
         return (self, state) if head is None else narrowed(self._contents[head], inner)
-
-    @property
-    def pattern(self) -> "Pattern | None":
-        """One of the actions with its content; None where any content is not written as a pattern."""
-        parts = [(head, content.pattern) for head, content in self._contents.items()]
-        known = [sequence(Pattern("bytes", text=head), content) for head, content in parts if content is not None]
-        return choice(*known) if len(known) == len(parts) else None
 
 
 def accepts(automaton: Automaton, word: bytes) -> bool:
@@ -290,7 +273,6 @@ class RegularLanguage:
 
     def __init__(self, name: str, pattern: Pattern) -> None:
         self.key: Hashable = name
-        self.pattern: Pattern | None = pattern
         self._edges: list[tuple[bytes, int] | None] = []
         """Of each node the bytes that lead on, and where to."""
         self._epsilon: list[set[int]] = []

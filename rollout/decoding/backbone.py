@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from rollout.decoding.cache import RaggedCache
-from rollout.decoding.choice import GatheredHead, Logits, Scores
+from rollout.decoding.choice import ChoiceScores, GatheredHead, Logits
 
 _SCALED = ("final_logit_softcapping", "logit_scale", "logits_scaling", "output_multiplier_scale")
 """What some models do to their logits after the head."""
@@ -25,7 +25,9 @@ class Backbone:
         self._body = plain.base_model
         self._additive = plain.config._attn_implementation == "eager"
 
-    def scores(self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor, cache: RaggedCache) -> Scores:
+    def scores(
+        self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor, cache: RaggedCache
+    ) -> ChoiceScores:
         """Return the scores after each row's last column; everything is [rows, tokens] but the mask `seen`."""
         inputs = self._inputs(ids, positions, seen, cache)
         if self._head is not None:

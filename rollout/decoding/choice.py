@@ -14,7 +14,7 @@ _LONG = 2_000
 """A mask that names more tokens is kept as a tensor."""
 
 
-class Scores(Protocol):
+class ChoiceScores(Protocol):
     """The model's scores for one next token in each row of a batch."""
 
     device: torch.device
@@ -65,7 +65,11 @@ class GatheredHead:
 
 
 def choose(
-    scores: Scores, masks: Sequence[Mask | None], temperature: float, uniforms: Sequence[float], vocabulary_size: int
+    scores: ChoiceScores,
+    masks: Sequence[Mask | None],
+    temperature: float,
+    uniforms: Sequence[float],
+    vocabulary_size: int,
 ) -> list[int]:
     """Return one id for each row: the likeliest at temperature 0, else the inverse of the cumulative distribution.
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from critics.errors import InputError
-from rollout.decoding.automaton import Pattern, State
+from rollout.decoding.automaton import State
 from rollout.decoding.guide import CLOSE
 from rollout.decoding.vocabulary import ROOT, TokenTrie
 
@@ -37,8 +37,6 @@ class ContextFree:
         self.grammar = f"start: {start}\n{grammar}"
         self.key: Hashable = ("context-free", self.grammar)
         self.start: State = b""
-        self.pattern: Pattern | None = None
-        """Nesting is counted, which no pattern says."""
         self._matchers: dict[bytes, Any] = {b"": _compiled(_bytewise(), self.grammar)}
 
     def begin(self) -> Any:

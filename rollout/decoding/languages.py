@@ -13,7 +13,7 @@ _MOST_PIECES = 64
 """As many as there are compiled grammars (`rollout.decoding.grammars`)."""
 
 
-class Language(Protocol):
+class PieceLanguage(Protocol):
     """A language of whole texts: says what may come next; immutable."""
 
     @property
@@ -30,7 +30,7 @@ class Language(Protocol):
         """Return Lark rules; what their `piece` derives is never the beginning of another. None: the text is over."""
         ...
 
-    def after(self, piece: str) -> "Language":
+    def after(self, piece: str) -> "PieceLanguage":
         """Return the language after a piece that the grammar derives."""
         ...
 
@@ -38,7 +38,7 @@ class Language(Protocol):
 class TextGuide:
     """A guide whose blocks are the pieces of the whole text; only policies in this process know it."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: PieceLanguage) -> None:
         self.language = language
 
     @property

@@ -12,7 +12,7 @@ from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
 
 from rollout.decoding.choice import Logits, choose, ids_in, log_probabilities, refuse, uniforms_of
 from rollout.decoding.masks import Mask, MaskEngine
-from rollout.decoding.request import Limits, Request
+from rollout.decoding.request import Request, RequestLimits
 from rollout.records.sampling import ALL_OFF, Switches
 
 _NEVER = float("-inf")
@@ -21,7 +21,9 @@ _NEVER = float("-inf")
 class GuidedLogits(LogitsProcessor):
     """Follow each row, and leave only the scores of the tokens that its guide allows."""
 
-    def __init__(self, requests: Sequence[Request], masks: MaskEngine, limits: Limits, switches: Switches) -> None:
+    def __init__(
+        self, requests: Sequence[Request], masks: MaskEngine, limits: RequestLimits, switches: Switches
+    ) -> None:
         self.requests = requests
         self._masks = masks
         self._limits = limits
@@ -67,7 +69,7 @@ class GuidedLogits(LogitsProcessor):
 class SeededChoice(LogitsProcessor):
     """Leave one token per row, drawn with the row's own numbers, so that a sample does not depend on its batch."""
 
-    def __init__(self, requests: Sequence[Request], limits: Limits) -> None:
+    def __init__(self, requests: Sequence[Request], limits: RequestLimits) -> None:
         self._requests = requests
         self._limits = limits
         self._uniforms = [uniforms_of(request.seed, limits.max_new_tokens) for request in requests]
@@ -84,7 +86,7 @@ class SeededChoice(LogitsProcessor):
 
 
 def generate_batch(
-    model: Any, requests: Sequence[Request], masks: MaskEngine, limits: Limits, switches: Switches = ALL_OFF
+    model: Any, requests: Sequence[Request], masks: MaskEngine, limits: RequestLimits, switches: Switches = ALL_OFF
 ) -> list[list[int]]:
     """Return the new ids of each request, all rows in lock step; jump-forward and the gathered head do not apply."""
     guided = GuidedLogits(requests, masks, limits, switches)

@@ -7,7 +7,7 @@ from rollout.decoding.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """Limits of a sequence, and the temperature at which it is drawn."""
 
     temperature: float
@@ -42,7 +42,9 @@ class Request:
     written: bytearray = field(default_factory=bytearray)
     """The bytes so far, where a `stop` is looked for."""
 
-    def take(self, token: int, vocabulary: Sequence[bytes | None], limits: Limits, *, forced: bool = False) -> None:
+    def take(
+        self, token: int, vocabulary: Sequence[bytes | None], limits: RequestLimits, *, forced: bool = False
+    ) -> None:
         """Record a token, and whether the sequence ends with it."""
         self.output.append(token)
         self.forced.append(forced)
@@ -59,6 +61,6 @@ class Request:
             self.ended = self.stop in self.written[-len(self.stop) - len(spelled) :]
         self.ended = self.ended or len(self.output) >= limits.max_new_tokens
 
-    def num_left(self, limits: Limits) -> int:
+    def num_left(self, limits: RequestLimits) -> int:
         """Return how many more tokens may be written."""
         return limits.max_new_tokens - len(self.output)

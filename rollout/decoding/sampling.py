@@ -22,10 +22,10 @@ from rollout.decoding.cache import PADDING, RaggedCache
 from rollout.decoding.choice import Logits, choose, log_probabilities, uniforms_of
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
-from rollout.decoding.request import Limits, Request
+from rollout.decoding.request import Request, RequestLimits
 from rollout.decoding.rows import Row
 from rollout.decoding.seats import Seats
-from rollout.policies.out_of_memory import is_out_of_memory
+from rollout.policies.kept import is_out_of_memory
 from rollout.records.sampling import ALL_OFF, Switches
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ def sample_batch(
     Temperature 0 takes the likeliest allowed token. Sampling inverts the cumulative distribution at one uniform
     number per token, drawn up front from the row's seed. `seats` says how many sequences are written at a time.
     """
-    limits, seats = Limits(temperature, max_new_tokens, eos_id, pad_id, tuple(also_ends)), seats or Seats()
+    limits, seats = RequestLimits(temperature, max_new_tokens, eos_id, pad_id, tuple(also_ends)), seats or Seats()
     num = seats.at_once(model, requests, limits)
     if serves_ragged_rows(model):
         DecodingLoop(model, masks, limits, switches).run(requests, num, seats)
@@ -107,7 +107,7 @@ class _Seat:
 class DecodingLoop:
     """Sequences on their way through a model; `run` writes them."""
 
-    def __init__(self, model: Any, masks: MaskEngine, limits: Limits, switches: Switches = ALL_OFF) -> None:
+    def __init__(self, model: Any, masks: MaskEngine, limits: RequestLimits, switches: Switches = ALL_OFF) -> None:
         self.masks = masks
         self.limits = limits
         self.switches = switches

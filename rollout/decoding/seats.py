@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from critics.errors import RunFailed
-from rollout.decoding.request import Limits, Request
+from rollout.decoding.request import Request, RequestLimits
 
 log = logging.getLogger(__name__)
 _SHARE_OF_GPU, _SHARE_OF_HOST = 0.8, 0.25
@@ -29,7 +29,7 @@ class Seats:
     num: int | None = None
     """None: as many as the free memory holds."""
 
-    def at_once(self, model: Any, requests: Sequence[Request], limits: Limits) -> int:
+    def at_once(self, model: Any, requests: Sequence[Request], limits: RequestLimits) -> int:
         """Return how many of the requests are written at a time."""
         most = self.num or fitting(model, max((len(each.prompt_ids) for each in requests), default=0), limits)
         return int(max(1, min(len(requests), most)))
@@ -46,7 +46,7 @@ class Seats:
         return self.num
 
 
-def fitting(model: Any, prompt_length: int, limits: Limits) -> float:
+def fitting(model: Any, prompt_length: int, limits: RequestLimits) -> float:
     """Return how many sequences the free memory holds, roughly, with caches up to the token limit."""
     if not hasattr(model, "config"):
         return inf

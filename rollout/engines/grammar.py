@@ -41,7 +41,7 @@ class GuidedRequest:
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class GrammarPlace:
     """Where rows stand that may go on alike, up to the end of their block."""
 
     words: Words
@@ -51,7 +51,7 @@ class Place:
     """Whether nothing but a bracket leads away from here."""
     inside: tuple[Automaton, State] | None = None
     """The state of the open block."""
-    after: "dict[int, Place]" = field(default_factory=dict[int, "Place"])
+    after: "dict[int, GrammarPlace]" = field(default_factory=dict[int, "GrammarPlace"])
     """Where tokens lead that stay in the block."""
 
     def allows(self, token: int) -> bool:
@@ -118,7 +118,7 @@ class GuideGrammar:
         """Say whether end-of-text was accepted."""
         return self._ended
 
-    def place(self) -> Place:
+    def place(self) -> GrammarPlace:
         """Return where the text stands."""
         token = self._token
         if token is not None:
@@ -175,7 +175,7 @@ class GuideBackend:
     _met: dict[str, GuideGrammar] = field(default_factory=dict[str, GuideGrammar])
     """The grammars of running requests: to ask each request for its own would take as long as to follow a token."""
     _words: dict[Mask, Words] = field(default_factory=dict[Mask, Words])
-    _places: dict[Hashable, Place] = field(default_factory=dict[Hashable, Place])
+    _places: dict[Hashable, GrammarPlace] = field(default_factory=dict[Hashable, GrammarPlace])
 
     def __post_init__(self) -> None:
         self.eos_ids = frozenset[int](self.masks.eos_ids.tolist())
@@ -243,14 +243,14 @@ class GuideBackend:
         """Return the bytes of a token that a mask allowed; none of one that ends the text."""
         return self.masks.vocabulary[token] or b""
 
-    def place(self, row: Row, request: GuidedRequest, num_written: int) -> Place:
+    def place(self, row: Row, request: GuidedRequest, num_written: int) -> GrammarPlace:
         """Return where a row stands: the same place for all whose keys are equal, unless its mask is its own."""
         if request.fits_blocks:
-            return Place(self._words_of(self.masks.fitting(row, request.max_new_tokens - num_written)))
+            return GrammarPlace(self._words_of(self.masks.fitting(row, request.max_new_tokens - num_written)))
         key = row.key
         place = self._places.get(key)
         if place is None:
-            place = Place(self._words_of(self.masks.mask(row)), self.masks.shares(row), inside=row.inside)
+            place = GrammarPlace(self._words_of(self.masks.mask(row)), self.masks.shares(row), inside=row.inside)
             place.is_free = place.is_shared and row.block is None and not row.pending and row.place is None
             if place.is_shared:
                 if len(self._places) >= _MOST_PLACES:

@@ -8,7 +8,7 @@ from critics.errors import InputError
 from rollout.decoding.guide import Guide
 from rollout.engines import vllm
 from rollout.engines.grammar import GuidedRequest
-from rollout.engines.vllm import Adapter, Asked, EngineRequest, EngineSettings, VLLMEngine
+from rollout.engines.vllm import Adapter, EngineRequest, EngineSampling, EngineSettings, VLLMEngine
 from rollout.policies.policy import Completion, TokenPolicy, adapter_weights_digest, model_digest
 from rollout.prompts.style import PromptStyle
 from rollout.records.digests import EngineUse, PolicyDigests
@@ -51,7 +51,7 @@ class VLLMPolicy(TokenPolicy):
         requests = [EngineRequest(ids, seed, each) for ids, seed, each in asked]
         self._refuse_too_long([request.prompt_ids for request in requests], most)
         stop = sampling.stop or self.stop
-        asked_for = Asked(sampling.temperature, most, self.eos_id, stop, self.end_ids[1:])
+        asked_for = EngineSampling(sampling.temperature, most, self.eos_id, stop, self.end_ids[1:])
         written = self._engine.write(requests, asked_for, self._adapter)
         if not switches.log_probabilities:
             return [self.completion(ids, stop) for ids in written]

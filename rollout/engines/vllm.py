@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError, RunFailed
+from rollout.policies.kept import is_out_of_memory
 from rollout.policies.models import empty_model, source
-from rollout.policies.out_of_memory import is_out_of_memory
 
 if TYPE_CHECKING:
     from rollout.decoding.texts import TextMasks
@@ -68,7 +68,7 @@ class EngineRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EngineSampling:
     """Sampling parameters of all requests of a batch."""
 
     temperature: float
@@ -107,7 +107,9 @@ class VLLMEngine:
         self._can_sleep: bool = config.enable_sleep_mode
         self._sleeps = False
 
-    def write(self, requests: Sequence[EngineRequest], asked: Asked, adapter: Adapter | None) -> list[list[int]]:
+    def write(
+        self, requests: Sequence[EngineRequest], asked: EngineSampling, adapter: Adapter | None
+    ) -> list[list[int]]:
         """Return each request's new ids, end-of-text included where it was written."""
         params = [self._params(request, asked) for request in requests]
         try:
@@ -158,7 +160,7 @@ class VLLMEngine:
             self._llm.wake_up()
             self._sleeps = False
 
-    def _params(self, request: EngineRequest, asked: Asked) -> Any:
+    def _params(self, request: EngineRequest, asked: EngineSampling) -> Any:
         module: Any = import_module("vllm.sampling_params")
         grammar = None
         if request.guided is not None:

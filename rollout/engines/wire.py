@@ -4,7 +4,7 @@
     start: /(.|\\n)*/
 
 It reads as a Lark grammar of all texts, so that a server takes it in as it is; one without the plug-in would write free
-text under it, and is found out beforehand (`rollout.servers.capability`). A request is data: no code travels.
+text under it, and is found out beforehand (`rollout.servers.author.probed`). A request is data: no code travels.
 """
 
 import json
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from critics.errors import InputError
 from critics.problem import is_list, object_of
 from rollout.engines.grammar import GuidedRequest
-from rollout.guides.recipe import GuideRecipe, read_recipe
+from rollout.guides.catalogue import GuideRecipe, read_recipe
 
 HEADER = "// certistar "
 _FORM = 1

@@ -18,7 +18,7 @@ from multiprocessing.connection import wait
 from threading import Thread
 
 from critics.problem import Problem
-from rollout.formulas.generator import Candidate, Drawing, ItemTurn, Turns, problems
+from rollout.formulas.generator import Candidate, FormulaDrawing, ItemTurn, Turns, problems
 from rollout.formulas.languages import Formulas
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ _CHUNKS_EACH = 3
 
 def generate_ahead(config: Formulas, num: int, *, seed: int, jobs: int) -> Iterator[Problem]:
     """Yield the first `num` items, drawn by so many processes; raises `InputError` where there are not so many."""
-    drawing = Drawing(config, seed)
+    drawing = FormulaDrawing(config, seed)
     if jobs < 2 or num < MIN_NUM:
         yield from islice(problems(drawing), num)
         return
@@ -87,7 +87,7 @@ class _Ahead:
         self._coming = islice(turns.coming(), self._num - turns.num_made)
 
 
-_drawing: list[Drawing] = []
+_drawing: list[FormulaDrawing] = []
 """What a process draws from."""
 
 
@@ -96,7 +96,7 @@ def _begin(config: Formulas, seed: int) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     # An interrupt is the parent's to handle: it ends its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _drawing.append(Drawing(config, seed))
+    _drawing.append(FormulaDrawing(config, seed))
 
 
 def _end_with_parent() -> None:

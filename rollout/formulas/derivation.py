@@ -7,10 +7,14 @@ a positive chance, as in the paper (appendix B).
 """
 
 import random
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from critics.replay.certificate import TooLarge
+from critics.replay.equivalences.automaton import MinimalAutomaton, minimal_automaton
+from critics.replay.equivalences.regex import Regex
 from rollout.formulas.grammar import Grammar, Production
 
 By = Literal["operators", "depth"]
@@ -21,18 +25,18 @@ _LIMIT = 64
 """Values that a table has at least: the paper's categories share one."""
 
 
-class Derivation(NamedTuple):
+class GrammarTree(NamedTuple):
     """A rule and the derivations of its nonterminals."""
 
     rule: Production
-    parts: "tuple[Derivation, ...]"
+    parts: "tuple[GrammarTree, ...]"
 
 
 class _Choice(NamedTuple):
     """A rule that can have the value that is wanted."""
 
     rule: Production
-    leaf: Derivation | None
+    leaf: GrammarTree | None
     """All of the derivation, where the rule has no nonterminals."""
     left: int
     """What its nonterminals have together, or the tallest of them."""
@@ -44,7 +48,7 @@ class _TooDeep(Exception):  # noqa: N818
     """A draw went beyond the height that is allowed."""
 
 
-def draw(grammar: Grammar, by: By, value: int, rng: random.Random, *, start: str | None = None) -> Derivation | None:
+def draw(grammar: Grammar, by: By, value: int, rng: random.Random, *, start: str | None = None) -> GrammarTree | None:
     """Draw a derivation of the category; None where the grammar has none, or none was met within `MAX_DEPTH`."""
     table = _table(grammar, by, max(_LIMIT, value))
     symbol = start or grammar.start
@@ -63,28 +67,28 @@ def has_derivation(grammar: Grammar, by: By, value: int) -> bool:
     return _table(grammar, by, max(_LIMIT, value)).reaches(grammar.start, value)
 
 
-def levels(derivation: Derivation) -> list[list[Derivation]]:
+def levels(derivation: GrammarTree) -> list[list[GrammarTree]]:
     """Return a derivation's parts by how many stand above them, itself first."""
-    found, level = list[list[Derivation]](), [derivation]
+    found, level = list[list[GrammarTree]](), [derivation]
     while level:
         found.append(level)
         level = [part for current in level for part in current.parts]
     return found
 
 
-def height(derivation: Derivation) -> int:
+def height(derivation: GrammarTree) -> int:
     """Return the depth of the parse tree: how many rules stand below each other on its longest path."""
     return len(levels(derivation))
 
 
-def uses(derivation: Derivation) -> list[Production]:
+def uses(derivation: GrammarTree) -> list[Production]:
     """Return the rules of a derivation, once for each time that it uses them, in no promised order."""
     return [part.rule for level in levels(derivation) for part in level]
 
 
-def symbols(derivation: Derivation) -> list[str]:
+def symbols(derivation: GrammarTree) -> list[str]:
     """Return the terminals and slots that a derivation ends in, from left to right."""
-    waiting: list[Derivation | str] = [derivation]
+    waiting: list[GrammarTree | str] = [derivation]
     found: list[str] = []
     while waiting:
         current = waiting.pop()
@@ -122,7 +126,7 @@ class _Table:
         """Say whether a nonterminal has a derivation of a value."""
         return bool(self._reachable[symbol] >> value & 1)
 
-    def drawn(self, symbol: str, value: int, number: Callable[[], float], room: int) -> Derivation:
+    def drawn(self, symbol: str, value: int, number: Callable[[], float], room: int) -> GrammarTree:
         """Draw a derivation that is at most `room` high, by random numbers from 0 to 1; raises `_TooDeep`."""
         if room == 0:
             raise _TooDeep
@@ -134,10 +138,10 @@ class _Table:
         if len(rule.children) == 2 and self._by == "operators":
             share = options[int(number() * len(options))]
             one, other = rule.children
-            return Derivation(rule, (drawn(one, share, number, room), drawn(other, left - share, number, room)))
+            return GrammarTree(rule, (drawn(one, share, number, room), drawn(other, left - share, number, room)))
         shares = self._shares(rule, left, options, number)
         parts = zip(rule.children, shares, strict=True)
-        return Derivation(rule, tuple([drawn(child, share, number, room) for child, share in parts]))
+        return GrammarTree(rule, tuple([drawn(child, share, number, room) for child, share in parts]))
 
     def _fitting(self, symbol: str, value: int) -> "list[_Choice]":
         rules = [rule for rule in self._grammar.rules[symbol] if self._reached(rule) >> value & 1]
@@ -146,7 +150,7 @@ class _Table:
 
     def _choice(self, rule: Production, value: int) -> "_Choice":
         if not rule.children:
-            return _Choice(rule, Derivation(rule, ()), 0, [])
+            return _Choice(rule, GrammarTree(rule, ()), 0, [])
         if self._by == "depth":
             tall = [place for place, child in enumerate(rule.children) if self.reaches(child, value - 1)]
             return _Choice(rule, None, value - 1, tall)
@@ -208,3 +212,48 @@ class _Table:
                 shift += 1
             total = found & everything
         return total
+
+
+NAMES = {"∧": "conjunctions", "∨": "disjunctions", "¬": "negations", "→": "implications", "↔": "biconditionals",
+         "⊕": "exclusive_disjunctions", "*": "stars", "|": "unions"}  # fmt: skip
+
+
+def sizes(derivation: GrammarTree, used: Sequence[Production] | None = None) -> dict[str, int]:
+    """Return operators, depth, and how many of each sign there are; `used` are the rules, where they are known."""
+    used = uses(derivation) if used is None else used
+    # A grammar has few rules, and a derivation uses them often.
+    rules = {id(rule): rule for rule in used}
+    counted, operators = Counter[str](), 0
+    for rule, times in ((rules[key], times) for key, times in Counter(map(id, used)).items()):
+        operators += times * rule.operators
+        for sign in rule.signs:
+            if sign in NAMES:
+                counted[NAMES[sign]] += times
+    return {"operators": operators, "depth": height(derivation), **dict(sorted(counted.items()))}
+
+
+def automaton_sizes(regex: Regex, alphabet: str) -> dict[str, int | float | None]:
+    """Return states, edges and density of the minimal automaton, or nothing where it is beyond the budget.
+
+    The state from which nothing can be accepted is left out, and so are its edges; letters between the same two
+    states are edges of their own. Density is edges / (states * (states - 1)), to a tenth; null for a single state.
+    """
+    try:
+        automaton = minimal_automaton(regex, alphabet)
+    except TooLarge:
+        return {}
+    live = _live(automaton)
+    edges = sum(target in live for state in live for target in automaton.transitions[state])
+    states = len(live)
+    density = round(edges / (states * (states - 1)), 1) if states > 1 else None
+    return {"states": states, "edges": edges, "density": density}
+
+
+def _live(automaton: MinimalAutomaton) -> set[int]:
+    """Return the states from which an accepting one can be reached."""
+    live = set(automaton.accepting)
+    while True:
+        more = {state for state, row in enumerate(automaton.transitions) if live.intersection(row)} | live
+        if more == live:
+            return live
+        live = more

@@ -10,7 +10,7 @@ from typing import Literal
 from critics.errors import InputError
 from critics.replay.equivalences.regex import Letter, Regex, Sequence, Star
 from critics.replay.first_order.syntax import Atom, Compound, Formula, Not, Operator, Quantified, Quantifier
-from rollout.formulas.derivation import Derivation
+from rollout.formulas.derivation import GrammarTree
 from rollout.formulas.grammar import ATOMS, Production
 
 _BINARY = {operator.value: operator for operator in Operator}
@@ -18,7 +18,7 @@ _LITERALS = frozenset({("v",), ("p",), ("¬", "v"), ("¬", "p")})
 _QUANTIFIERS = {quantifier.value: quantifier for quantifier in Quantifier}
 
 
-def scopes(derivation: Derivation, names: Iterator[str], scope: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def scopes(derivation: GrammarTree, names: Iterator[str], scope: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Yield for each atom the variables that stand above it; each quantifier takes the next name."""
     if not derivation.parts and "f" not in derivation.rule.symbols:
         for symbol in derivation.rule.symbols:
@@ -35,7 +35,7 @@ def scopes(derivation: Derivation, names: Iterator[str], scope: tuple[str, ...] 
             yield from scopes(next(parts), names, scope)
 
 
-def formula_of(derivation: Derivation, atoms: Iterator[Atom], variables: Iterator[str]) -> Formula:
+def formula_of(derivation: GrammarTree, atoms: Iterator[Atom], variables: Iterator[str]) -> Formula:
     """Fill the slots from left to right; raises `InputError` for a rule that writes no formula by itself."""
     rule, parts = derivation
     kind = _kind(rule.symbols)
@@ -61,7 +61,7 @@ def _kind(symbols: tuple[str, ...]) -> Operator | Literal["literal", "negation",
     return signs[0] if len(set(signs)) == 1 and "¬" not in written else "other"
 
 
-def _filled(derivation: Derivation, atoms: Iterator[Atom], variables: Iterator[str]) -> Formula:
+def _filled(derivation: GrammarTree, atoms: Iterator[Atom], variables: Iterator[str]) -> Formula:
     """Fill the slots of any rule; a `¬` belongs to what is next, and before a parenthesis to the whole."""
     rule = derivation.rule
     parts = iter(derivation.parts)

@@ -18,8 +18,7 @@ from critics.logic.first_order.printing import canonical
 from critics.problem import Formal, Problem
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order.syntax import Atom, Constant, Formula, Quantified, Quantifier, subformulas
-from rollout.formulas.categories import automaton_sizes, sizes
-from rollout.formulas.derivation import Derivation, draw, symbols, uses
+from rollout.formulas.derivation import GrammarTree, automaton_sizes, draw, sizes, symbols, uses
 from rollout.formulas.expression import formula_of, regex_of, scopes
 from rollout.formulas.grammar import Production
 from rollout.formulas.languages import (
@@ -35,7 +34,7 @@ from rollout.formulas.languages import (
 )
 from rollout.formulas.sameness import atom_number, is_constant_over, names_key, order_key, regex_names_key, word_number
 from rollout.formulas.statement import context, question, read_notation
-from rollout.formulas.vocabulary import Names, numbered, variables_of
+from rollout.formulas.vocabulary import FormulaNames, numbered, variables_of
 from rollout.problems.splits import SPLIT_BUCKETS, Split, item_seed
 
 __all__ = [
@@ -127,7 +126,7 @@ class Candidate(NamedTuple):
     problem: Problem
 
 
-class Drawing:
+class FormulaDrawing:
     """Draws the formulas of a data set: what a turn comes to depends on nothing else but the keys to be avoided."""
 
     def __init__(self, config: Formulas, seed: int) -> None:
@@ -170,10 +169,10 @@ class Drawing:
 
 def generate(config: Formulas, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
     """Yield items `start` to `start + num - 1`; raises `InputError` where there are not so many."""
-    return islice(problems(Drawing(config, seed)), start, start + num)
+    return islice(problems(FormulaDrawing(config, seed)), start, start + num)
 
 
-def problems(drawing: Drawing, ahead: Callable[[Turns], Candidate | None] = lambda _: None) -> Iterator[Problem]:
+def problems(drawing: FormulaDrawing, ahead: Callable[[Turns], Candidate | None] = lambda _: None) -> Iterator[Problem]:
     """Yield all problems; `ahead` may know what the turn that it is comes to where nothing was seen before."""
     config, turns, seen = drawing.config, Turns(drawing.config.categories), set[int | str]()
     while (turn := turns.now()) is not None:
@@ -237,9 +236,9 @@ class _FormulaSource:
 
 
 def _filled(
-    derivation: Derivation,
+    derivation: GrammarTree,
     used: Sequence[Production],
-    names: Names,
+    names: FormulaNames,
     prefix: tuple[str, ...],
     split: Split,
     rng: random.Random,
@@ -260,7 +259,7 @@ def _filled(
     return atoms, formula
 
 
-def _moved_into(split: Split, atoms: list[Atom], names: Names, rng: random.Random) -> bool:
+def _moved_into(split: Split, atoms: list[Atom], names: FormulaNames, rng: random.Random) -> bool:
     """Change one name after the other until the content belongs to the split; false where it never does."""
     buckets = SPLIT_BUCKETS[split]
     numbers = list(map(atom_number, atoms))
@@ -277,7 +276,7 @@ def _moved_into(split: Split, atoms: list[Atom], names: Names, rng: random.Rando
 
 
 def _measured(
-    derivation: Derivation, used: Sequence[Production], atoms: list[Atom], formula: Formula, *, is_prefixed: bool
+    derivation: GrammarTree, used: Sequence[Production], atoms: list[Atom], formula: Formula, *, is_prefixed: bool
 ) -> dict[str, object]:
     """Return a formula's sizes and its names; a prefix of quantifiers is no part of the derivation."""
     shape = sizes(derivation, used)
@@ -336,7 +335,7 @@ class _RegexSource:
             key = regex_names_key(regex)
         return Drawn(text, key, partial(self._measured, derivation, regex))
 
-    def _measured(self, derivation: Derivation, regex: Regex) -> dict[str, object]:
+    def _measured(self, derivation: GrammarTree, regex: Regex) -> dict[str, object]:
         shape = automaton_sizes(regex, self._alphabet)
         return {**sizes(derivation), **shape, "alphabet": self._alphabet}
 

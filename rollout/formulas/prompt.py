@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from critics.formats.equivalence.language import Language
-from rollout.formulas.statement import KINDS, Notation
+from rollout.formulas.statement import KINDS, FormulaNotation
 from rollout.prompts.conversation import Message, message
 
 Kind = Literal["bare", "zero-shot", "few-shot"]
@@ -42,14 +42,14 @@ Reply with one {noun} and nothing else: no explanation, no definitions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class DescribedFormula:
     """A formula and its description."""
 
     formula: str
     description: str
 
 
-def into_words(notation: Notation, text: str, kind: Kind) -> list[Message] | str:
+def into_words(notation: FormulaNotation, text: str, kind: Kind) -> list[Message] | str:
     """Return the request for a description: the turns of a conversation, or the whole prompt where it is bare."""
     if kind == "bare":
         return f"say: {text}\n"
@@ -64,7 +64,7 @@ def into_words(notation: Notation, text: str, kind: Kind) -> list[Message] | str
     return [*turns, message("user", asked)]
 
 
-def into_signs(notation: Notation, description: str, kind: Kind) -> list[Message] | str:
+def into_signs(notation: FormulaNotation, description: str, kind: Kind) -> list[Message] | str:
     """Return the request for a formula, in which nothing stands of the one that was described.
 
     English predicates are listed with their numbers of arguments, as in the paper: their names may have been inflected.
@@ -93,7 +93,7 @@ def _formula(language: Language, text: str) -> str:
     return f"{_noun(language).capitalize()}: {text}"
 
 
-def _signs(notation: Notation, title: str) -> str:
+def _signs(notation: FormulaNotation, title: str) -> str:
     """List the signs; those beyond the paper's are told in both directions, whatever the formula has."""
     language = notation.language
     lines = [title]
@@ -110,14 +110,16 @@ def _signs(notation: Notation, title: str) -> str:
     return "\n".join(lines)
 
 
-def _shown(language: Language, kind: Kind) -> tuple[Example, ...]:
+def _shown(language: Language, kind: Kind) -> tuple[DescribedFormula, ...]:
     return examples()[language] if kind == "few-shot" else ()
 
 
 @lru_cache(maxsize=1)
-def examples() -> Mapping[Language, tuple[Example, ...]]:
+def examples() -> Mapping[Language, tuple[DescribedFormula, ...]]:
     """Return the solved examples of each language, from examples.yaml."""
     import yaml
 
     written = yaml.safe_load(_EXAMPLES_PATH.read_text(encoding="utf-8"))
-    return {Language(name): tuple(Example(**example) for example in listed) for name, listed in written.items()}
+    return {
+        Language(name): tuple(DescribedFormula(**example) for example in listed) for name, listed in written.items()
+    }

@@ -15,7 +15,7 @@ KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Notation:
+class FormulaNotation:
     """A formula's language, the names that stand in it, and the signs beyond the paper's that its grammar has."""
 
     language: Language
@@ -48,9 +48,9 @@ class Notation:
         return f"Predicates: {', '.join(shown)}"
 
 
-def read_notation(meta: Mapping[str, Any]) -> Notation:
+def read_notation(meta: Mapping[str, Any]) -> FormulaNotation:
     """Read what a problem's `meta` says of its formula."""
-    return Notation(
+    return FormulaNotation(
         Language(meta["language"]),
         tuple(meta.get("propositions") or ()),
         tuple(meta.get("objects") or ()),
@@ -63,7 +63,7 @@ def read_notation(meta: Mapping[str, Any]) -> Notation:
     )
 
 
-def context(notation: Notation) -> str:
+def context(notation: FormulaNotation) -> str:
     """Return what a problem says of a formula's language and its names."""
     return "\n".join([f"A {KINDS[notation.language]}.", *notation.lines()])
 

@@ -12,8 +12,8 @@ from critics.problem import Problem
 from critics.text.answer_reader import read_answer as read_one
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Message, message
+from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, derived_seed
-from rollout.records.server_use import ServerUse
 
 Said = Literal["yes", "no", "unreadable"]
 _KINDS = {
@@ -30,7 +30,7 @@ _SAID: dict[str, Said] = {"true": "yes", "false": "no"}
 
 
 @dataclass(frozen=True, slots=True)
-class FormulaPair:
+class VerifiedPair:
     """Two formulas to be compared."""
 
     id: str
@@ -43,7 +43,7 @@ class FormulaPair:
 class PairOpinion:
     """A policy's answer about a pair."""
 
-    pair: FormulaPair
+    pair: VerifiedPair
     said: Said
     prompt: str
     completion: str
@@ -52,7 +52,7 @@ class PairOpinion:
 
 
 def opinions(
-    policy: ChatPolicy, pairs: Sequence[FormulaPair], sampling: Sampling, *, seed: int
+    policy: ChatPolicy, pairs: Sequence[VerifiedPair], sampling: Sampling, *, seed: int
 ) -> Iterator[PairOpinion]:
     """Yield what the policy says of each pair, asked as one batch; raises what the policy raises."""
     prompts = [policy.conversation(_request(pair)) for pair in pairs]
@@ -67,7 +67,7 @@ def read_answer(text: str) -> Said:
     return _SAID.get(read_one(text, _ASKED) or "", "unreadable")
 
 
-def _request(pair: FormulaPair) -> list[Message]:
+def _request(pair: VerifiedPair) -> list[Message]:
     task = _TASK.format(
         kind=_KINDS[pair.language],
         means=_MEANS.get(pair.language, "mean the same in every case, so that they are equivalent"),

@@ -33,7 +33,7 @@ class Vocabulary:
     """How often an argument is a variable, where a quantifier is there to bind it."""
     alphabet: str = "01"
 
-    def drawn(self, rng: random.Random, num_predicates: int, num_objects: int) -> "Names":
+    def drawn(self, rng: random.Random, num_predicates: int, num_objects: int) -> "FormulaNames":
         """Draw the predicates, with their numbers of arguments, and the objects of one formula."""
         predicates, objects = self.predicates, self.objects
         if len(predicates) > num_predicates:
@@ -42,11 +42,11 @@ class Vocabulary:
             objects = tuple(rng.sample(objects, num_objects))
         low, high = self.arities
         signature = tuple((name, low + int(rng.random() * (high - low + 1))) for name in predicates)
-        return Names(self.propositions, signature, objects, self.variable_share)
+        return FormulaNames(self.propositions, signature, objects, self.variable_share)
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class FormulaNames:
     """The names of one formula."""
 
     propositions: tuple[str, ...]

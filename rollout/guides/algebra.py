@@ -31,7 +31,6 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from rollout.decoding.automaton import (
     Actions,
     Automaton,
-    Pattern,
     RegularLanguage,
     State,
     Words,
@@ -132,8 +131,6 @@ class Equation:
     def __init__(self, names: tuple[str, ...]) -> None:
         self.key: Hashable = ("equation", tuple(sorted(names)))
         self.start: State = _Place("first")
-        self.pattern: Pattern | None = None
-        """The depth of the parentheses is counted, which no pattern says."""
         self._names = frozenset(names)
         self._prefixes = frozenset(name[:length] for name in names for length in range(1, len(name) + 1))
 

@@ -1,12 +1,17 @@
 """Guides by the names that a configuration has for them, each at its start for one problem; imported when asked for."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from critics import registry
 from critics.errors import InputError
-from critics.problem import Problem
+from critics.problem import Problem, object_of, read_problem, text_of
+from rollout.decoding.conclusion import ConcludingGuide
 from rollout.decoding.guide import Guide
+from rollout.guides.logic import LogicGuide
 
 GUIDES: Mapping[str, str] = {
     "logic": "rollout.guides.logic:LogicGuide",
@@ -37,3 +42,44 @@ def guide_named(name: str, problem: Problem) -> Guide:
         raise InputError(f"guide: {name!r} is not among {', '.join(known_guides())}")
     for_problem = getattr(made, "for_problem", None)
     return made() if for_problem is None else for_problem(problem)
+
+
+@dataclass(frozen=True, slots=True)
+class GuideRecipe:
+    """A guide's name, the problem that it is for, and whether its answer is held to what it decides."""
+
+    name: str
+    problem: Problem
+    is_concluding: bool = False
+
+    def guide(self) -> Guide:
+        """Return the guide; raises `InputError` for one that is not known, or decides no goal."""
+        if not self.is_concluding:
+            made = guide_named(self.name, self.problem)
+        elif self.name == "logic":
+            made = ConcludingGuide(LogicGuide.for_problem(self.problem), self.problem)
+        else:
+            raise InputError(f"guide: {self.name!r} decides no goal; set sampling.conclusion to free")
+        _RECIPES[made] = self
+        return made
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON form, without the gold answer: whoever writes need not have it."""
+        problem = replace(self.problem, answer=None, formal=None, meta={})
+        return {"guide": self.name, "problem": problem.record(), "concludes": self.is_concluding}
+
+
+_RECIPES: WeakKeyDictionary[Guide, GuideRecipe] = WeakKeyDictionary()
+
+
+def recipe_of(guide: Guide) -> GuideRecipe | None:
+    """Return what a guide was made of, which is at its start still; None for one that no recipe made."""
+    return _RECIPES.get(guide)
+
+
+def read_recipe(record: object) -> GuideRecipe:
+    """Build a recipe from its JSON form; raises `InputError` naming the key."""
+    data = object_of(record, "recipe")
+    return GuideRecipe(
+        text_of(data, "guide", "recipe"), read_problem(data.get("problem")), data.get("concludes") is True
+    )

@@ -186,12 +186,6 @@ class _Blocks:
             return self.grammar, fixed
         return (self.inferences, word) if fixed is None else (self, state)
 
-    @property
-    def pattern(self) -> Pattern | None:
-        """Both together; None where the grammar has no pattern."""
-        fixed = self.grammar.pattern
-        return None if fixed is None else choice(fixed, self.inferences.pattern)
-
 
 @lru_cache(maxsize=2)
 def _formalising_grammar(plain: bool) -> RegularLanguage:

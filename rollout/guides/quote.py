@@ -38,7 +38,7 @@ _LONGEST_ABBREVIATION = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class SourceSentence:
     """A sentence of a source: `source[start:end]`, in characters."""
 
     text: str
@@ -99,7 +99,7 @@ class QuoteGuide:
         return copy
 
 
-def sentences(source: str) -> Iterator[Sentence]:
+def sentences(source: str) -> Iterator[SourceSentence]:
     """Yield the sentences of a source in order, by the rules at the top of this file."""
     start = _skip(source, 0)
     for end in _END.finditer(source):
@@ -111,10 +111,10 @@ def sentences(source: str) -> Iterator[Sentence]:
     yield from _sentence(source, start, len(source))
 
 
-def _sentence(source: str, start: int, end: int) -> Iterator[Sentence]:
+def _sentence(source: str, start: int, end: int) -> Iterator[SourceSentence]:
     text = source[start:end].rstrip()
     if text:
-        yield Sentence(text, start, start + len(text))
+        yield SourceSentence(text, start, start + len(text))
 
 
 def _skip(source: str, at: int) -> int:

@@ -27,7 +27,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class RateRequest:
     """Request for the log-probability that the policy goes on so."""
 
     messages: Messages
@@ -41,7 +41,7 @@ class Inspect:
     submitted: Any
 
 
-Need: TypeAlias = Write | Rate | Inspect
+Need: TypeAlias = Write | RateRequest | Inspect
 Steps: TypeAlias = Generator[Sequence[Need], Any, Outcome]
 """Yields needs of one kind, receives the list of their answers, and returns an outcome."""
 Reviewer: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
@@ -54,7 +54,7 @@ def write(needs: Sequence[Write]) -> Steps[list[Completion]]:
     return completions
 
 
-def rate(needs: Sequence[Rate]) -> Steps[list[float]]:
+def rate(needs: Sequence[RateRequest]) -> Steps[list[float]]:
     """Have the policy rate."""
     values: list[float] = yield needs
     return values
@@ -111,20 +111,20 @@ def conduct(
 def _next_kind(waiting: Iterable[Sequence[Need]]) -> type[Need]:
     """Writing waits until it is all that anybody waits for, so that its batches are large."""
     kinds = {type(needs[0]) for needs in waiting}
-    return next(kind for kind in (Inspect, Rate, Write) if kind in kinds)
+    return next(kind for kind in (Inspect, RateRequest, Write) if kind in kinds)
 
 
 def _serve(needs: Sequence[Any], policy: ChatPolicy, sampling: Sampling, review: Reviewer) -> list[Any]:
     match needs[0]:
         case Inspect():
             return list(review([need.submitted for need in needs]))
-        case Rate():
+        case RateRequest():
             return _rated(needs, policy)
         case _:
             return _written(needs, policy, sampling)
 
 
-def _rated(needs: Sequence[Rate], policy: ChatPolicy) -> list[float]:
+def _rated(needs: Sequence[RateRequest], policy: ChatPolicy) -> list[float]:
     if not isinstance(policy, ScoringPolicy):
         raise InputError(
             f"prototypers: {type(policy).__name__} does not tell how likely a text is; take coder-reviewer out"

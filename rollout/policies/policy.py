@@ -34,9 +34,8 @@ from rollout.policies.models import (
 from rollout.prompts.conversation import Messages, as_text, in_parts, message, without_system
 from rollout.prompts.prompt import SEPARATOR, messages, text
 from rollout.prompts.style import PromptStyle
-from rollout.records.digests import PolicyDigests, digest_once, file_digest
+from rollout.records.digests import PolicyDigests, ServerUse, digest_once, file_digest
 from rollout.records.sampling import Sampling
-from rollout.records.server_use import ServerUse
 
 if TYPE_CHECKING:
     from rollout.decoding.texts import TextMasks

@@ -10,8 +10,8 @@ from critics.text.thinking import ends_thinking, opened_thinking, without_thinki
 from rollout.decoding.guide import Guide
 from rollout.policies.policy import ChatPolicy, Completion, Interrupted, Policy
 from rollout.prompts.conversation import Messages
+from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, derived_seed
-from rollout.records.server_use import ServerUse
 
 _OPEN, _CLOSE = "<think>\n", "</think>"
 _COUNTED = ("calls", "prompt_tokens", "completion_tokens", "uncounted")

@@ -111,7 +111,7 @@ def _problem(theory: Sequence[Claim], goal: Trait, label: Answer, problem_id: st
 
 
 def logic_class(claim: Claim) -> str:
-    """Return the class of a sentence among those of `rollout.published.stratification`."""
+    """Return the class of a sentence among those of `rollout.published.logic_forms`."""
     match claim:
         case EitherOr():
             return "disjunction"

@@ -87,7 +87,7 @@ class ProofWriter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Symbols:
+class _TheorySymbols:
     """The bare symbols of one theory; without verbs it is about attributes alone."""
 
     objects: tuple[str, ...]
@@ -109,10 +109,10 @@ class _Symbols:
 
 
 @dataclass(frozen=True, slots=True)
-class _Theory:
+class _DrawnTheory:
     """Facts and rules over bare symbols, and the depth of everything that follows from them."""
 
-    symbols: _Symbols
+    symbols: _TheorySymbols
     facts: tuple[Literal, ...]
     rules: tuple[Rule, ...]
     kernel: Kernel
@@ -177,7 +177,7 @@ def _answer(config: ProofWriter, turn: int) -> Answer:
     return "true" if (turn - unknown_before) % 2 == 0 else "false"
 
 
-def _drawn(config: ProofWriter, rng: random.Random, depth: int, answer: Answer) -> tuple[_Theory, Literal]:
+def _drawn(config: ProofWriter, rng: random.Random, depth: int, answer: Answer) -> tuple[_DrawnTheory, Literal]:
     """Draw theories until one is consistent and reaches the depth; return it and what is asked of it."""
     while True:
         num_facts, num_extra = rng.randint(*config.facts), rng.randint(*config.extra_rules)
@@ -196,10 +196,10 @@ def _drawn(config: ProofWriter, rng: random.Random, depth: int, answer: Answer) 
                 return theory, chosen.negated() if answer == "false" else chosen
 
 
-def _symbols(rng: random.Random, style: Style, num_statements: int, *, negation: bool) -> _Symbols:
+def _symbols(rng: random.Random, style: Style, num_statements: int, *, negation: bool) -> _TheorySymbols:
     """Return few symbols, so that rules meet; more in a large theory, where too much would follow at once."""
     num_more = max(0, num_statements - 12) // 2
-    return _Symbols(
+    return _TheorySymbols(
         objects=tuple(f"o{i}" for i in range(rng.randint(3, 4))),
         adjectives=tuple(f"a{i}" for i in range(rng.randint(6, 8) + num_more)),
         verbs=tuple(f"v{i}" for i in range(rng.randint(2, 3))) if style == "relations" else (),
@@ -207,7 +207,7 @@ def _symbols(rng: random.Random, style: Style, num_statements: int, *, negation:
     )
 
 
-def _facts(rng: random.Random, symbols: _Symbols, num: int) -> list[Literal]:
+def _facts(rng: random.Random, symbols: _TheorySymbols, num: int) -> list[Literal]:
     """Return facts of which none contradicts another, grouped by what they are about."""
     facts: dict[Literal, Literal] = {}
     while len(facts) < num:
@@ -216,7 +216,7 @@ def _facts(rng: random.Random, symbols: _Symbols, num: int) -> list[Literal]:
     return sorted(facts.values(), key=lambda fact: str(fact.arguments[0]))
 
 
-def _deep_rules(rng: random.Random, symbols: _Symbols, facts: list[Literal], depth: int) -> list[Rule]:
+def _deep_rules(rng: random.Random, symbols: _TheorySymbols, facts: list[Literal], depth: int) -> list[Rule]:
     """Return rules of which each builds on what the one before concludes; others may still find a shorter way."""
     known = {_atom(fact): fact for fact in facts}
     last = rng.choice(facts)
@@ -233,7 +233,7 @@ def _deep_rules(rng: random.Random, symbols: _Symbols, facts: list[Literal], dep
     return rules
 
 
-def _extra_rules(rng: random.Random, symbols: _Symbols, known: list[Literal], num: int) -> list[Rule]:
+def _extra_rules(rng: random.Random, symbols: _TheorySymbols, known: list[Literal], num: int) -> list[Rule]:
     """Return rules that may apply or not, and that may lead nowhere."""
     rules: list[Rule] = []
     for _ in range(num):
@@ -249,14 +249,14 @@ def _extra_rules(rng: random.Random, symbols: _Symbols, known: list[Literal], nu
     return rules
 
 
-def _companions(rng: random.Random, symbols: _Symbols, first: Literal, known: list[Literal]) -> list[Literal]:
+def _companions(rng: random.Random, symbols: _TheorySymbols, first: Literal, known: list[Literal]) -> list[Literal]:
     """Return one more condition that holds, or none; rules on attributes stay with one subject."""
     among = set(first.arguments) if symbols.verbs else {first.arguments[0]}
     fitting = [other for other in known if other != first and other.arguments[0] in among]
     return [rng.choice(fitting)] if fitting and rng.random() < 0.5 else []
 
 
-def _conclusion(rng: random.Random, symbols: _Symbols, premise: Literal) -> Literal:
+def _conclusion(rng: random.Random, symbols: _TheorySymbols, premise: Literal) -> Literal:
     """Return a literal about what the premise speaks of."""
     return symbols.draw(rng, str(rng.choice(premise.arguments)))
 
@@ -301,7 +301,7 @@ def _consistent(facts: list[Literal], rules: list[Rule]) -> list[Rule]:
     return kept
 
 
-def _thought_through(symbols: _Symbols, facts: list[Literal], rules: list[Rule]) -> _Theory:
+def _thought_through(symbols: _TheorySymbols, facts: list[Literal], rules: list[Rule]) -> _DrawnTheory:
     kernel = Kernel()
     for statement in (*facts, *rules):
         kernel.add_axiom(statement)
@@ -312,17 +312,17 @@ def _thought_through(symbols: _Symbols, facts: list[Literal], rules: list[Rule])
         for literal in list(kernel.offers):
             kernel.infer(literal)
             depths[literal] = depth
-    return _Theory(symbols, tuple(facts), tuple(rules), kernel, depths)
+    return _DrawnTheory(symbols, tuple(facts), tuple(rules), kernel, depths)
 
 
-def _reached(rng: random.Random, theory: _Theory, depth: int) -> list[Literal]:
+def _reached(rng: random.Random, theory: _DrawnTheory, depth: int) -> list[Literal]:
     """Return what follows at that depth, of one sign: both are asked for alike where both are there."""
     literals = [literal for literal, found in theory.depths.items() if found == depth]
     sign = rng.choice(sorted({literal.positive for literal in literals}))
     return [literal for literal in literals if literal.positive == sign]
 
 
-def _undecided(rng: random.Random, theory: _Theory) -> list[Literal]:
+def _undecided(rng: random.Random, theory: _DrawnTheory) -> list[Literal]:
     """Return what neither follows nor is refuted, of one sign; mostly what looks as if it might, being concluded."""
     known = {_atom(literal) for literal in theory.depths}
     undecided = [literal for literal in theory.symbols.literals() if literal not in known]
@@ -340,7 +340,7 @@ def _num_hops(kernel: Kernel, goal: Literal) -> int | None:
     return None
 
 
-def _wording(symbols: _Symbols, rng: random.Random) -> _Wording:
+def _wording(symbols: _TheorySymbols, rng: random.Random) -> _Wording:
     nouns = [f"the {animal}" for animal in ANIMALS] if symbols.verbs else NAMES
     words = [*rng.sample(ADJECTIVES, len(symbols.adjectives)), *rng.sample(VERBS, len(symbols.verbs))]
     return _Wording(

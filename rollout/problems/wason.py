@@ -33,7 +33,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SelectionRule:
     """If the one side meets its part then the other must meet its own."""
 
     scene: str
@@ -41,8 +41,8 @@ class Rule:
     demand: Side
 
 
-def _rule(scene: str, condition: tuple[str, str, str, str], demand: tuple[str, str, str, str]) -> Rule:
-    return Rule(scene, _side(*condition), _side(*demand))
+def _rule(scene: str, condition: tuple[str, str, str, str], demand: tuple[str, str, str, str]) -> SelectionRule:
+    return SelectionRule(scene, _side(*condition), _side(*demand))
 
 
 def _side(told: str, said: str, meeting: str, missing: str) -> Side:
@@ -166,7 +166,7 @@ def item(config: SelectionTasks, index: int, *, seed: int) -> Problem:
 generate = consecutive(item)
 
 
-def _drawn_rule(condition: Condition, rng: random.Random) -> Rule:
+def _drawn_rule(condition: Condition, rng: random.Random) -> SelectionRule:
     if condition == "realistic":
         return rng.choice(REALISTIC)
     if condition == "arbitrary":
@@ -174,7 +174,7 @@ def _drawn_rule(condition: Condition, rng: random.Random) -> Rule:
     else:
         sides = [_either_way(*_made_side(word.removesuffix("s")), rng) for word in rng.sample(NONSENSE, 2)]
     said = f"a card has {sides[0].said} on one side", f"it has {sides[1].said} on the other"
-    return Rule("Four cards lie on a table.", replace(sides[0], said=said[0]), replace(sides[1], said=said[1]))
+    return SelectionRule("Four cards lie on a table.", replace(sides[0], said=said[0]), replace(sides[1], said=said[1]))
 
 
 def _made_side(word: str) -> tuple[Side, str]:
@@ -186,7 +186,7 @@ def _either_way(side: Side, otherwise: str, rng: random.Random) -> Side:
     return side if rng.random() < 0.5 else Side(side.told, otherwise, side.missing, side.meeting)
 
 
-def _posed(rule: Rule, cards: Sequence[str], asked: frozenset[str]) -> Problem:
+def _posed(rule: SelectionRule, cards: Sequence[str], asked: frozenset[str]) -> Problem:
     """Return the problem without its name: options are the pairs of cards, in the order of the cards."""
     pairs = list(combinations(cards, 2))
     told = f"One side of each card tells {rule.condition.told}, the other {rule.demand.told}."

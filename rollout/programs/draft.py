@@ -8,7 +8,7 @@ from rollout.decoding.guide import Guide
 from rollout.policies.engine import Steps, Write, inspect, write
 from rollout.policies.policy import Completion
 from rollout.programs.prompt import about, mended_examples, opening, program_in
-from rollout.programs.review import KINDS, Submission
+from rollout.programs.review import KINDS, ProgramSubmission
 from rollout.prompts.conversation import Message, Messages
 from rollout.records.sampling import derived_seed
 from rollout.records.steps import ProgramReply, ProgramStep, RunReview
@@ -88,7 +88,9 @@ class Task:
     def run(self, programs: Sequence[str], *, finished: Sequence[bool]) -> Steps[list[RunReview]]:
         """Have programs run; the reviews go to the last steps."""
         listed = zip(programs, finished, strict=True)
-        reviews = yield from inspect([Submission(self.problem, self.format, text, done) for text, done in listed])
+        reviews = yield from inspect(
+            [ProgramSubmission(self.problem, self.format, text, done) for text, done in listed]
+        )
         start = len(self.steps) - len(programs)
         for place, review in enumerate(reviews, start):
             step = self.steps[place]

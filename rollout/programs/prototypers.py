@@ -10,7 +10,7 @@ from math import inf
 from typing import TypeAlias
 
 from critics.errors import InputError
-from rollout.policies.engine import Rate, Steps, rate
+from rollout.policies.engine import RateRequest, Steps, rate
 from rollout.policies.policy import ChatPolicy, Completion, ProbedPolicy, ScoringPolicy
 from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.prompt import problem_text, reviewing
@@ -42,8 +42,10 @@ def coder_reviewer(task: Task, drafts: Sequence[ProgramDraft]) -> Steps[Choice]:
     x is the problem itself, as in that paper. Needs a policy that rates given texts.
     """
     x = problem_text(task.problem)
-    coder = [Rate(task.opening(), draft.program) for draft in drafts]
-    reviewer = [Rate(reviewing(task.problem, task.format, task.num_examples, draft.program), x) for draft in drafts]
+    coder = [RateRequest(task.opening(), draft.program) for draft in drafts]
+    reviewer = [
+        RateRequest(reviewing(task.problem, task.format, task.num_examples, draft.program), x) for draft in drafts
+    ]
     values = yield from rate([*coder, *reviewer])
     return _best(task, values[: len(drafts)], values[len(drafts) :])
 
@@ -65,7 +67,9 @@ def _own(asked: Sequence[Messages], replies: Sequence[Completion]) -> Steps[list
     """Return how likely replies were when they were written; None where a server leaves it out."""
     if any(reply.server is not None for reply in replies):
         return [None if reply.server is None else reply.server.get("log_probability") for reply in replies]
-    values = yield from rate([Rate(messages, reply.text) for messages, reply in zip(asked, replies, strict=True)])
+    values = yield from rate(
+        [RateRequest(messages, reply.text) for messages, reply in zip(asked, replies, strict=True)]
+    )
     return list(values)
 
 

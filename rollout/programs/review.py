@@ -28,7 +28,7 @@ _CUT_OFF = "it was cut off by the length limit; write a shorter one"
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class ProgramSubmission:
     """A program to be run, for a problem `without_gold`."""
 
     problem: Problem
@@ -38,7 +38,7 @@ class Submission:
     """False where the token limit cut it off."""
 
 
-Reviewing: TypeAlias = Callable[[Sequence[Submission]], list[RunReview]]
+Reviewing: TypeAlias = Callable[[Sequence[ProgramSubmission]], list[RunReview]]
 """Reviews programs in their order."""
 
 
@@ -63,7 +63,7 @@ def require_critic(format_: str) -> None:
         raise InputError(f"format: no critic runs {format_!r} programs; known here: {', '.join(registry.formats())}")
 
 
-def review(submission: Submission) -> RunReview:
+def review(submission: ProgramSubmission) -> RunReview:
     """Run and review one program. Needs a killable worker: not every solver keeps to its budget."""
     attempt = Attempt("draft", submission.problem, submission.format, submission.program)
     verdict = judge(submission.problem, attempt)
@@ -76,7 +76,7 @@ def review(submission: Submission) -> RunReview:
     return RunReview(kind, verdict.reason, _shortened(told), answer, _shortened(shown or ""))
 
 
-def review_here(submissions: Sequence[Submission]) -> list[RunReview]:
+def review_here(submissions: Sequence[ProgramSubmission]) -> list[RunReview]:
     """Review in this process: for texts that are trusted, such as those of tests."""
     return [review(submission) for submission in submissions]
 
@@ -106,7 +106,7 @@ class RunReviewPool(KillablePool[RunReview]):
     def __init__(self, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
         super().__init__(review, jobs=1, timeout_s=timeout_s)
 
-    def __call__(self, submissions: Sequence[Submission]) -> list[RunReview]:
+    def __call__(self, submissions: Sequence[ProgramSubmission]) -> list[RunReview]:
         """Review programs in their order."""
         return list(map(_review, self.outcomes(submissions)))
 

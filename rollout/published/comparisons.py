@@ -10,8 +10,8 @@ from pathlib import Path
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.published.folio import load_folio
-from rollout.published.records import Entry, Fields, as_fields, as_list, as_texts, lettered, read_entries
+from rollout.published.first_order import load_folio
+from rollout.published.records import Fields, PublishedRecord, as_fields, as_list, as_texts, lettered, read_entries
 
 FORMULAS, LOGIEVAL = "folio-formulas", "multi-logieval"
 _LISTS = ("samples", "data_samples", "data", "examples")
@@ -59,7 +59,7 @@ def _of_folders(within: Path) -> dict[str, object]:
     return {**({"logic": logics[-1]} if logics else {}), **({"depth": depths[-1]} if depths else {})}
 
 
-def _samples(file: Path) -> Iterator[tuple[Entry, Mapping[str, object]]]:
+def _samples(file: Path) -> Iterator[tuple[PublishedRecord, Mapping[str, object]]]:
     entries = list(read_entries(file))
     named = {entry.name: entry.record for entry in entries if entry.name is not None}
     key = next((key for key in _LISTS if as_list(named.get(key)) is not None), None)
@@ -68,10 +68,10 @@ def _samples(file: Path) -> Iterator[tuple[Entry, Mapping[str, object]]]:
         return
     told = {name: value for name, value in named.items() if isinstance(value, str | int)}
     for number, record in enumerate(as_list(named[key]) or ()):
-        yield Entry(f"{file}, {key} {number}", record), told
+        yield PublishedRecord(f"{file}, {key} {number}", record), told
 
 
-def _problem(entry: Entry, told: Mapping[str, object], name: str) -> Problem:
+def _problem(entry: PublishedRecord, told: Mapping[str, object], name: str) -> Problem:
     sample = as_fields(entry.record) or Fields({})
     texts = as_texts([sample.get(key) for key in ("context", "question", "answer")]) or [""]
     if not all(text.strip() for text in texts):

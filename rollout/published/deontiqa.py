@@ -10,22 +10,20 @@ with the records that ask nothing and so are no problems.
 """
 
 import re
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from critics.problem import Formal, Problem, RecordError, read_problem
-from critics.replay.formula import Literal, Rule, Statement
+from critics.replay.formula import MAX_NAME_LENGTH, NAME, RESERVED_NAMES, Literal, Rule, Statement, subterms
 from critics.replay.kernel import WorkLimitExceeded
 from critics.replay.sorts import SortedSignature
 from critics.text.background import background
 from critics.text.reference import theory
 from critics.text.theories.deontic import MODALITIES
-from rollout.published.peano import read_theory
-from rollout.published.peano_sorts import Fitted, fit
+from rollout.published.peano import Fitted, fit, read_theory
 from rollout.published.records import Fields, entry_error, read_entries
-from rollout.published.story_names import story_names
 
 REPAIRS: Mapping[str, str] = {
     "missing-dot": "a declaration does not end in a full stop",
@@ -57,7 +55,7 @@ _Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SourceFinding:
     """Defects and repairs of one record."""
 
     id: str
@@ -97,12 +95,12 @@ def load_deontiqa(path: Path | str) -> Iterator[Problem]:
     return (problem for _, problem in _read(Path(path)) if problem is not None)
 
 
-def survey_deontiqa(path: Path | str) -> dict[str, Finding]:
+def survey_deontiqa(path: Path | str) -> dict[str, SourceFinding]:
     """Return what is wrong with each record of a file, by id, in order; raises like `load_deontiqa`."""
     return {finding.id: finding for finding, _ in _read(Path(path))}
 
 
-def _read(path: Path) -> Iterator[tuple[Finding, Problem | None]]:
+def _read(path: Path) -> Iterator[tuple[SourceFinding, Problem | None]]:
     entries = list(read_entries(path))
     sources: dict[_Key, _Source] = {}
     for entry in entries:
@@ -170,18 +168,20 @@ def _renamed(statement: Statement, names: Mapping[str, str]) -> Statement:
     return Rule(premises, statement.conclusion.substitute(names))
 
 
-def _one(data: Fields, sources: Mapping[_Key, _Source]) -> tuple[Finding, Problem | None]:
+def _one(data: Fields, sources: Mapping[_Key, _Source]) -> tuple[SourceFinding, Problem | None]:
     if "variant" not in data:
         problem = data.own("deontiqa")
-        return Finding(problem.id, True), problem
+        return SourceFinding(problem.id, True), problem
     question, id_ = data.get("question"), str(data.get("id"))
     if question is None:
-        return Finding(id_, False, ("no-source" if data.get("variant") == "orig" else "no-question",)), None
+        return SourceFinding(id_, False, ("no-source" if data.get("variant") == "orig" else "no-question",)), None
     source = sources.get(_key(data))
     problem = _problem(data, source)
     if source is None:
-        return Finding(id_, True, ("no-source",)), replace(problem, meta={**problem.meta, "defects": ["no-source"]})
-    finding = Finding(id_, True, tuple(_defects(problem, source)), source.repairs, source.left_out)
+        return SourceFinding(id_, True, ("no-source",)), replace(
+            problem, meta={**problem.meta, "defects": ["no-source"]}
+        )
+    finding = SourceFinding(id_, True, tuple(_defects(problem, source)), source.repairs, source.left_out)
     noted = {"names": dict(source.names), "repairs": list(finding.repairs), "left_out": list(finding.left_out)}
     return finding, replace(problem, meta={**problem.meta, **noted, "defects": list(finding.defects)})
 
@@ -254,3 +254,67 @@ def _signature() -> SortedSignature:
     signature = background("deontiqa").signature
     assert signature is not None
     return signature
+
+
+_SENTENCE_START = re.compile(r"(?:^|\s)\d+- ")
+_LIST = re.compile(r"(?P<lead>[^:]+): (?P<items>[^:]+)\.")
+_COMMA = re.compile(r",? and |, ")
+_QUOTED = re.compile(r'"([^"]+)"')
+_BEFORE_NAME = re.compile(r"\b(?:an?|the|Professor|Prof\.|Dr\.|Doctor|Manager|Patient|Paramedic|Nurse) ")
+_SORTS = {
+    "events": "event",
+    "healthcare professionals": "healthcare-professional",
+    "patients": "patient",
+    "equipment": "equipment",
+}
+"""The sort of what a sentence lists, by words before the colon; what has none of them lists people."""
+_EMPTY_WORDS = frozenset({"a", "event", "new", "of", "on", "the"})
+"""Words of names that other objects share."""
+
+
+def story_names(
+    story: str, question: str, objects: Mapping[str, str], facts: Iterable[Literal], goal: Literal, taken: Iterable[str]
+) -> dict[str, str]:
+    """Return the story's name for each object that has one; empty where the story is not plainly in order.
+
+    `objects` are the source's names with their sorts; `taken` are symbols that no object may be called.
+    """
+    sentences = [part for part in _SENTENCE_START.split(story) if part]
+    names = {**_listed(sentences, objects), **_quoted(sentences, objects)}
+    if len(set(names.values()) - set(taken)) < len(names) or not all(map(_is_name, names.values())):
+        return {}
+    told = [any(_mentions(text, fact, names) for text in sentences) for fact in facts]
+    return names if 2 * sum(told) > len(told) and _mentions(question, goal, names) else {}
+
+
+def _listed(sentences: list[str], objects: Mapping[str, str]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for match in filter(None, map(_LIST.fullmatch, sentences)):
+        sort = next((sort for words, sort in _SORTS.items() if words in match["lead"]), "person")
+        members = [name for name, its in objects.items() if its == sort]
+        items = _COMMA.split(match["items"])
+        if len(items) == len(members):
+            names.update(zip(members, map(_symbol, items), strict=True))
+    return names
+
+
+def _quoted(sentences: list[str], objects: Mapping[str, str]) -> dict[str, str]:
+    """Groups are introduced one by one, in quotes."""
+    groups = [name for name, sort in objects.items() if sort == "group"]
+    quoted = list(dict.fromkeys(name for text in sentences for name in _QUOTED.findall(text)))
+    return dict(zip(groups, map(_symbol, quoted), strict=True)) if len(groups) == len(quoted) else {}
+
+
+def _symbol(item: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", _BEFORE_NAME.sub("", item).lower()).strip("-")
+
+
+def _is_name(symbol: str) -> bool:
+    return NAME.fullmatch(symbol) is not None and len(symbol) <= MAX_NAME_LENGTH and symbol not in RESERVED_NAMES
+
+
+def _mentions(text: str, literal: Literal, names: Mapping[str, str]) -> bool:
+    """Say whether a word of each renamed object's name is in the text."""
+    words = set(_symbol(text).split("-"))
+    renamed = [names[term] for term in subterms(literal) if isinstance(term, str) and term in names]
+    return not any(words.isdisjoint(set(name.split("-")) - _EMPTY_WORDS) for name in renamed)

@@ -1,45 +1,31 @@
-"""Choice of the reader for a published file: by the data set's name, or by the file's first record."""
+"""Choice of the loader for a published file: by the data set's name, or by the file's first record."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.published.ar_lsat import load_ar_lsat
-from rollout.published.comparisons import FORMULAS, LOGIEVAL, load_folio_formulas, load_multi_logieval
-from rollout.published.deductions import load_deductions
-from rollout.published.deontiqa import load_deontiqa
-from rollout.published.fld import load_fld
-from rollout.published.folio import load_folio
-from rollout.published.knights import load_knights
-from rollout.published.logicaldeduction import load_logicaldeduction
-from rollout.published.prontoqa import load_prontoqa
-from rollout.published.proofwriter import load_proofwriter
-from rollout.published.proverqa import load_proverqa
-from rollout.published.records import as_fields, read_entries
-from rollout.published.syllogism import load_syllogism
-from rollout.published.wason import load_wason
-from rollout.published.zebra import load_zebra
+from rollout.published.records import Loader, as_fields, read_entries
 
-Loader = Callable[[Path], Iterator[Problem]]
-
-LOADERS: Mapping[str, Loader] = {
-    "prontoqa": load_prontoqa,
-    "proofwriter": load_proofwriter,
-    "prontoqa-ood": load_deductions,
-    "syllogism": load_syllogism,
-    "wason": load_wason,
-    "deontiqa": load_deontiqa,
-    "knights": load_knights,
-    "zebra": load_zebra,
-    "proverqa": load_proverqa,
-    "fld": load_fld,
-    "logicaldeduction": load_logicaldeduction,
-    "ar-lsat": load_ar_lsat,
-    "folio": load_folio,
-    FORMULAS: load_folio_formulas,
-    LOGIEVAL: load_multi_logieval,
+LOADERS: Mapping[str, str] = {
+    "prontoqa": "rollout.published.prontoqa:load_prontoqa",
+    "proofwriter": "rollout.published.proofwriter:load_proofwriter",
+    "prontoqa-ood": "rollout.published.prontoqa:load_deductions",
+    "syllogism": "rollout.published.content_effects:load_syllogism",
+    "wason": "rollout.published.content_effects:load_wason",
+    "deontiqa": "rollout.published.deontiqa:load_deontiqa",
+    "knights": "rollout.published.puzzles:load_knights",
+    "zebra": "rollout.published.puzzles:load_zebra",
+    "proverqa": "rollout.published.first_order:load_proverqa",
+    "fld": "rollout.published.first_order:load_fld",
+    "logicaldeduction": "rollout.published.puzzles:load_logicaldeduction",
+    "ar-lsat": "rollout.published.puzzles:load_ar_lsat",
+    "folio": "rollout.published.first_order:load_folio",
+    "folio-formulas": "rollout.published.comparisons:load_folio_formulas",
+    "multi-logieval": "rollout.published.comparisons:load_multi_logieval",
 }
+"""By data set; a loader is imported when it is asked for."""
 _OWN_KEYS = {
     ("theory", "questions"): "proofwriter",
     ("premises_fol",): "folio",
@@ -68,7 +54,9 @@ def load_published(path: Path, dataset: str | None = None) -> Iterator[Problem]:
     name = dataset or looks_like(path) or "prontoqa"
     if name not in LOADERS:
         raise InputError(f"{path}: no reader for the data set {name!r}; known are {', '.join(LOADERS)}")
-    return LOADERS[name](path)
+    module, _, function = LOADERS[name].partition(":")
+    load: Loader = getattr(import_module(module), function)
+    return load(path)
 
 
 def looks_like(path: Path) -> str | None:

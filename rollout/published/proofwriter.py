@@ -6,36 +6,30 @@ problem, and this project's `problem` lines.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from critics.problem import Problem, RecordError
 from critics.replay.kernel import WorkLimitExceeded
 from critics.text.reference import ReferenceMismatch, reference
 from critics.text.translators.proofwriter import translate
 from rollout.prompts.demonstration import decide
-from rollout.published.records import Entry, Fields, as_fields, formalised, read_all, read_entries
+from rollout.published.records import Fields, PublishedRecord, as_fields, formalised, loader
 
 _ANSWERS = {"true": "true", "false": "false", "unknown": "unknown", "uncertain": "unknown"}
 _DEPTH = re.compile(r"-D(?P<depth>\d+)(?:-|_|$)")
 _CLOSED_WORLD = re.compile(r"-CWA-")
 
 
-def load_proofwriter(path: Path | str) -> Iterator[Problem]:
-    """Yield the file's problems in order, answers in the project's terms and `formal` filled in.
+@loader
+def load_proofwriter(entry: PublishedRecord) -> Iterable[Problem]:
+    """Read one problem for each question of a theory, or of another record, with `formal` filled in.
 
     Options stay as they are given (`A) True`). `meta` has the theory's `depth` where the id tells it (`OWA-D5`), and
     as `hops` the number of rule applications in a proof of the statement or of its negation, None where neither
     follows. A problem that the translator refuses has no `formal` and no `hops`, and the reason as
-    `meta["inexpressible"]`. Raises `InputError` at the first bad record, naming file, line and remedy; records
-    before a bad one have been yielded by then.
+    `meta["inexpressible"]`.
     """
-    return read_all(read_entries(Path(path)), _problems)
-
-
-def _problems(entry: Entry) -> Iterable[Problem]:
-    """Read one problem for each question of a theory; other records have one question."""
     data = entry.fields()
     if "theory" not in data:
         return [_decided(_problem(data))]

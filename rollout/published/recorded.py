@@ -13,7 +13,7 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
-from rollout.published.records import Entry, Fields, as_fields, as_texts, read_all, read_entries
+from rollout.published.records import Fields, PublishedRecord, as_fields, as_texts, read_all, read_entries
 
 PROGRAM_FORMATS: Mapping[str, str] = {
     "prontoqa": "rules",
@@ -54,7 +54,7 @@ def load_recorded(path: Path, problems: Sequence[Path] | None = None) -> Iterato
     return read_all(entries, lambda entry: _attempts(entry, path, known))
 
 
-def _attempts(entry: Entry, path: Path, known: "_Problems") -> Iterator[dict[str, Any]]:
+def _attempts(entry: PublishedRecord, path: Path, known: "_Problems") -> Iterator[dict[str, Any]]:
     record = entry.fields("a recorded program")
     dataset, model = _origin(record, path)
     problem = known.of(record) if "program" in record else _own_problem(record, dataset)
@@ -100,7 +100,7 @@ def _own_problem(record: Fields, dataset: str) -> Problem:
 class _Problems:
     """The problems that lines without their own name, read when the first is asked for."""
 
-    def __init__(self, path: Path, given: Sequence[Path] | None, entries: Sequence[Entry]) -> None:
+    def __init__(self, path: Path, given: Sequence[Path] | None, entries: Sequence[PublishedRecord]) -> None:
         self._wanted = {str(record.get("problem_id")) for record in _objects(entries) if "problem_id" in record}
         self._path, self._given = path, given
         self._found: dict[str, Problem] | None = None
@@ -137,5 +137,5 @@ class _Problems:
             return False
 
 
-def _objects(entries: Iterable[Entry]) -> Iterator[Fields]:
+def _objects(entries: Iterable[PublishedRecord]) -> Iterator[Fields]:
     return filter(None, (as_fields(entry.record) for entry in entries))

@@ -6,12 +6,11 @@ that is not what it should be is named with its file, its line and the remedy.
 
 import gzip
 import json
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from critics.errors import InputError
 from critics.problem import Formal, Problem, RecordError, read_problem
@@ -19,7 +18,6 @@ from critics.text.translators.translation import TranslationError
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 _Read = TypeVar("_Read")
-_HOPS = re.compile(r"(\d+)hop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +59,17 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PublishedRecord:
     """One record as the file has it, and where."""
 
     where: str
     record: object
     name: str | None = None
     """Its key, where the file is one object of named records."""
+    stem: str = ""
+    """The file's name without endings."""
+    number: int = 0
+    """Its place in the file, from 0."""
 
     def fields(self, called: str = "a problem") -> Fields:
         """Return the record's fields; raises `RecordError` where it is no object."""
@@ -77,7 +79,19 @@ class Entry:
         return fields
 
 
-def read_all(entries: Iterable[Entry], read: Callable[[Entry], Iterable[_Read]]) -> Iterator[_Read]:
+Loader: TypeAlias = Callable[[Path | str], Iterator[Problem]]
+
+
+def loader(read: Callable[[PublishedRecord], Iterable[Problem]]) -> Loader:
+    """Make a data set's loader of its reader of one record.
+
+    It yields the file's problems in order, and raises `InputError` at the first bad record, naming file, line and
+    remedy; what stands before a bad record has been yielded by then.
+    """
+    return lambda path: read_all(read_entries(Path(path)), read)
+
+
+def read_all(entries: Iterable[PublishedRecord], read: Callable[[PublishedRecord], Iterable[_Read]]) -> Iterator[_Read]:
     """Yield what `read` makes of each record; its `RecordError` becomes an `InputError` with place and remedy."""
     for entry in entries:
         try:
@@ -91,14 +105,16 @@ def entry_error(where: str, error: Exception, remedy: str = "correct the record 
     return InputError(f"{where}: {error}; {remedy}")
 
 
-def read_entries(source: Path) -> Iterator[Entry]:
+def read_entries(source: Path) -> Iterator[PublishedRecord]:
     """Yield the records of a file in order.
 
     Raises `InputError` naming file, line or record, and remedy.
     """
     if not source.name.endswith(_SUFFIXES):
         raise InputError(f"{source}: the name must end in one of {', '.join(_SUFFIXES)}")
-    yield from _lines(source) if ".jsonl" in source.suffixes[-2:] else _document(source)
+    found = _lines(source) if ".jsonl" in source.suffixes[-2:] else _document(source)
+    stem = source.name.partition(".")[0]
+    yield from (replace(entry, stem=stem, number=number) for number, entry in enumerate(found))
 
 
 def as_fields(value: object) -> Fields | None:
@@ -123,27 +139,6 @@ def lettered(options: Sequence[str]) -> list[str]:
     return [f"{chr(ord('A') + place)}) {option}" for place, option in enumerate(options)]
 
 
-def generated_example(entry: Entry, stem: str) -> Fields | None:
-    """Return the test example of an entry in a file of PrOntoQA's generator, under the keys of LogicGuide's lines.
-
-    `stem` is the file's name without endings, which tells the hops. None where there is no test example.
-    """
-    example = as_fields(entry.record)
-    test = None if example is None else as_fields(example.get("test_example"))
-    if test is None:
-        return None
-    hops = _HOPS.search(stem)
-    return Fields(
-        {
-            "id": f"{stem}/{entry.name}",
-            "context": test.get("question"),
-            "query": test.get("query"),
-            "answer": test.get("answer"),
-            "hops": None if hops is None else int(hops[1]),
-        }
-    )
-
-
 def formalised(problem: Problem, translate: Callable[[str, str], Formal]) -> Problem:
     """Fill in `formal`; where the translator refuses, `meta["inexpressible"]` has the reason instead."""
     try:
@@ -152,21 +147,21 @@ def formalised(problem: Problem, translate: Callable[[str, str], Formal]) -> Pro
         return replace(problem, meta={**problem.meta, "inexpressible": str(error)})
 
 
-def _lines(source: Path) -> Iterator[Entry]:
+def _lines(source: Path) -> Iterator[PublishedRecord]:
     for number, line in enumerate(_text(source).split("\n"), 1):
         if line.strip():
             where = f"{source}, line {number}"
-            yield Entry(where, _json(line, where))
+            yield PublishedRecord(where, _json(line, where))
 
 
-def _document(source: Path) -> Iterator[Entry]:
+def _document(source: Path) -> Iterator[PublishedRecord]:
     document = _json(_text(source), str(source))
     if (records := as_list(document)) is not None:
         for number, record in enumerate(records, 1):
-            yield Entry(f"{source}, record {number}", record)
+            yield PublishedRecord(f"{source}, record {number}", record)
     elif (named := as_fields(document)) is not None:
         for name, record in named.values.items():
-            yield Entry(f"{source}, {name}", record, name)
+            yield PublishedRecord(f"{source}, {name}", record, name)
     else:
         raise InputError(f"{source}: neither an object of examples nor a list of records; name another file")
 

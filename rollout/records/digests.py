@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 FileState = tuple[str, int, int, int]
 """A file's place, size, time of change, and number in its file system: equal ones mean that nobody has changed it."""
@@ -75,3 +75,28 @@ def read_digests(record: Mapping[str, Any]) -> PolicyDigests:
     engine = record.get("engine")
     use = None if engine is None else EngineUse(**engine)
     return PolicyDigests(record["base"], record.get("adapter"), use, record.get("prompt"))
+
+
+class ServerUse(TypedDict, total=False):
+    """Use of a server: how it was asked for a completion, and what that cost, in JSON (`rollout.servers.author`)."""
+
+    kind: str
+    model: str
+    constraint: str
+    spelling: str | None
+    refused: list[str]
+    top_p: float | None
+    seeded: bool
+    dropped: list[str]
+    max_violations: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    uncounted: int
+    violations: int
+    apologies: int
+    restarts: int
+    ended: str | None
+    extra_body: dict[str, object]
+    logprobs: list[list[Any]]
+    log_probability: float

@@ -25,7 +25,7 @@ class AnswerRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ProvedAnswer:
     """An answer, and the attempts that prove it: those of other formats first, then in the order they were made."""
 
     answer: str
@@ -44,7 +44,7 @@ class Abstained:
     reason: Literal["no_proof", "too_few_proofs", "conflict"]
 
 
-Outcome: TypeAlias = Answered | Abstained
+Outcome: TypeAlias = ProvedAnswer | Abstained
 
 
 def select(attempts: Sequence[Trace], rule: AnswerRule) -> Outcome:
@@ -62,13 +62,13 @@ def select(attempts: Sequence[Trace], rule: AnswerRule) -> Outcome:
             return Abstained("conflict")
     if len(proofs[claim]) < rule.proofs:
         return Abstained("too_few_proofs")
-    return Answered(claim, _varied(proofs[claim]))
+    return ProvedAnswer(claim, _varied(proofs[claim]))
 
 
 def is_settled(attempts: Sequence[Trace], rule: AnswerRule, num_formalisms: int = 1) -> bool:
     """Say whether no further attempt is needed: as many formalisms agree as there can be, two at most."""
     match select(attempts, rule):
-        case Answered() as answered:
+        case ProvedAnswer() as answered:
             return len(answered.formalisms) >= min(2, num_formalisms)
         case Abstained():
             return False

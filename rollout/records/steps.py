@@ -10,8 +10,7 @@ from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
 from critics.problem import is_list
-from rollout.records.digests import PolicyDigests, read_digests
-from rollout.records.server_use import ServerUse
+from rollout.records.digests import PolicyDigests, ServerUse, read_digests
 
 ReviewKind = Literal["clean", "reply", "compile", "contradiction", "tests", "unknown", "error"]
 """reply: not the JSON that is asked for; contradiction: no answer set without any test; unknown: a budget ran out;
@@ -42,7 +41,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ReplyContent:
     """Content of a reply without layout, comments and explanations: equal where nothing that matters was changed."""
 
     program: str = ""
@@ -75,7 +74,7 @@ class DialogReview(Recorded):
     """What the actor is told; empty where the reply is clean."""
     part: str
     """Which part is at fault, in words: `the program`, `test 2`, `the query`, .. ; empty where none is."""
-    written: Written = field(default=Written(), compare=False)
+    written: ReplyContent = field(default=ReplyContent(), compare=False)
     """For comparing a reply with the next one; no file has it."""
     failing: tuple[int, ...] = ()
     """Positions of the tests that do not pass or are none; empty where the fault is elsewhere."""

@@ -11,9 +11,8 @@ from typing import Any, get_args
 from critics.problem import Problem, RecordError, is_object, read_attempt
 from critics.replay.grades import STRICT, Grade, grade_of
 from critics.verdict import VERDICTS
-from rollout.records.digests import PolicyDigests, read_digests
+from rollout.records.digests import PolicyDigests, ServerUse, read_digests
 from rollout.records.sampling import Decoding, Sampling, Switches
-from rollout.records.server_use import ServerUse
 from rollout.records.steps import DialogTurn, Ending, Leg, ProgramStep, RunReview, Step, read_steps, versions
 
 GRADE = "grade"

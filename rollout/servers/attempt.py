@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 from critics.text.blocks import DECORATION
 from critics.text.thinking import is_thinking
-from rollout.decoding.automaton import Pattern
+from rollout.decoding.automaton import forced
 from rollout.decoding.conclusion import Place
 from rollout.decoding.guide import Guide
 from rollout.decoding.rows import GuideViolation, Row
-from rollout.servers.expression import after, any_of
 
 _BARE = f"[{re.escape(DECORATION)}]"
 _ANSWER = re.compile(rf"{_BARE}*answer{_BARE}*:{_BARE}*[^\s{re.escape(DECORATION)}]", re.IGNORECASE)
@@ -22,7 +21,6 @@ _APOLOGY = re.compile(r"[^\[\n.:!]{0,80}\b(?:apolog|sorry)[^\[\n.:!]{0,120}(?:[.
 _ANNOUNCEMENT = re.compile(
     r"[^\[\n.:]{0,40}\b(?:continu|resum|pick(?:ing)? up|where (?:I|we))[^\[\n.:]{0,60}:[ \t]*\n?", re.IGNORECASE
 )
-_OPEN = "[["
 _RECOGNISED = 20
 """Characters at the beginning of a text by which a reply is seen to begin it again."""
 _LEAST_OVERLAP = 8
@@ -60,7 +58,7 @@ def resumed(written: str, reply: str) -> Resumed:
     return Resumed(rest[overlap:], apologised)
 
 
-class Attempt:
+class GuidedText:
     """A text and its guide's state; `ended` says why there is no more of it, None while it goes on."""
 
     def __init__(self, guide: Guide | None) -> None:
@@ -71,8 +69,6 @@ class Attempt:
         self.num_tokens = 0
         """About as many as are in the text; tokens that were cut off it do not count."""
         self._opened: int | None = None
-        self._pattern: Pattern | None = None
-        """What the open block may hold from its beginning on."""
         self._line = 0
 
     @property
@@ -86,36 +82,31 @@ class Attempt:
         return self.row is not None and (self.in_block or (self._place is not None and not self.row.may_end))
 
     @property
-    def rest(self) -> Pattern | None:
-        """The pattern of what must follow where the text is held; None where no pattern says it."""
-        assert self.row is not None
-        if self.in_block:
-            return None if self._pattern is None else after(self._pattern, self.text[self._opened :].encode())
-        assert self._place is not None
-        return any_of(self._place.endings(self.row.conclusions))
-
-    @property
     def _place(self) -> Place | None:
         """The state of the answer's value, once one that is held to the guide is begun."""
         place = None if self.row is None else self.row.place
         return place if place is not None and place.written is not None else None
 
-    def take(
-        self,
-        text: str,
-        *,
-        num_tokens: int | None = None,
-        scored: Sequence[Scored] = (),
-        pieces: Sequence[str] | None = None,
-    ) -> bool:
+    def force(self) -> bool:
+        """Append what must follow where the text is held; False where there is more than one way to go on.
+
+        After `Answer:` a value that the guide has decided is written in its first spelling.
+        """
+        assert self.row is not None
+        if self.row.inside is not None:
+            must = forced(*self.row.inside)
+        else:
+            assert self._place is not None
+            must = next(iter(self._place.endings(self.row.conclusions)), b"")
+        return bool(must) and self.take(must.decode())
+
+    def take(self, text: str, *, num_tokens: int | None = None, scored: Sequence[Scored] = ()) -> bool:
         """Append what the guide lets through; return False where that is not all, once the text was cut there.
 
-        A guided text ends with its line `Answer:`: what a model adds below it is left out. With `pieces`, the text in
-        its tokens, it is cut before the token that is refused: that one is drawn again from those that are allowed,
-        which is what a mask comes to.
+        A guided text ends with its line `Answer:`: what a model adds below it is left out.
         """
         start = len(self.text)
-        good = self.row is None or all(self._push_piece(piece) or self.ended for piece in pieces or text)
+        good = self.row is None or all(self._push(char) or self.ended for char in text)
         if self.row is None:
             self.text += text
         kept = len(self.text) - start
@@ -131,16 +122,6 @@ class Attempt:
         text = self.text if self._opened is None else self.text[: self._opened - 2]
         self._forget_scores(len(text))
         return text
-
-    def _push_piece(self, piece: str) -> bool:
-        """Append a piece whole; of one that is refused only what opens a block, which can then be held to the guide."""
-        assert self.row is not None
-        if len(piece) == 1 or self.ended is not None:
-            return self._push(piece[:1])
-        if self.row.accepts(piece.encode("utf-8", "surrogatepass")):
-            return all(self._push(char) or self.ended for char in piece)
-        opened = piece.rfind(_OPEN) + len(_OPEN) if _OPEN in piece else int(self.row.pending and piece[0] == "[")
-        return all(self._push(char) for char in piece[:opened]) and False
 
     def _push(self, char: str) -> bool:
         """Append a character; False where the guide refuses it."""
@@ -161,8 +142,6 @@ class Attempt:
         self.text += char
         if self.in_block != was_open:
             self._opened = len(self.text) if self.in_block else None
-            # Asked for now: further on, the row's own automaton is only what is left of it.
-            self._pattern = self.row.guide.allowed().pattern if self.in_block else None
         elif char == "\n":
             self._line = len(self.text)
         return True

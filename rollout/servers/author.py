@@ -1,42 +1,94 @@
-"""One attempt, written by a server: free text as it comes, blocks in the best way the server can be held to.
+"""One attempt, written by a server: under the guide itself where the server has this project's plug-in.
 
-    free text up to `[[`  ->  the block, held to the guide  ->  free text ...  ->  the line `Answer:`, or the end
-
-Where a server does not show why a reply ended, replies are taken whole and cut where they first violate the
-guide: the rejection-based decoding of Poesia et al. (Synchromesh, 2022) as LogicGuide's paper adapts it in appendix D.
+Else replies are taken whole and cut where they first violate the guide, and the next request goes on from there: the
+rejection-based decoding of Poesia et al. (Synchromesh, 2022) as LogicGuide's paper adapts it in appendix D.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from critics.errors import RunFailed
-from rollout.decoding.automaton import Pattern
+from critics.errors import InputError, RunFailed
+from critics.problem import Problem
 from rollout.decoding.guide import Guide
 from rollout.engines.wire import WiredRequest
-from rollout.guides.recipe import GuideRecipe, recipe_of
+from rollout.guides.catalogue import GuideRecipe, recipe_of
+from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, derived_seed
-from rollout.records.server_use import ServerUse
-from rollout.servers.attempt import Attempt, resumed
-from rollout.servers.capability import Capability
-from rollout.servers.connection import Connection, Messages, RequestFields, ServerReply, ServerRequest, Tally
-from rollout.servers.constraint import (
-    MOST_BIASED,
-    TOKEN_WAYS,
-    FieldSpelling,
-    GuideSpelling,
-    NotExpressible,
-    token_fields,
+from rollout.servers.attempt import GuidedText, resumed
+from rollout.servers.connection import (
+    Connection,
+    Messages,
+    RequestFields,
+    RequestRefused,
+    ServerFault,
+    ServerReply,
+    ServerRequest,
+    Tally,
 )
-from rollout.servers.expression import any_of, forced, heads
 from rollout.servers.scoring import own_score
-from rollout.servers.tokens import ServedTokens
 
-_OPEN, _CLOSE = "[[", "]]"
-_MOST_HEADS = 50
-_TRUSTED = 4
-"""Violations after which each block is held to the guide from its beginning."""
+_QUOTED = "qzj kwv xq.]]"
+_PROBE = WiredRequest(GuideRecipe("quote", Problem("probe", "probe", _QUOTED.removesuffix("]]"), "")), "[[quote:", 48)
+"""A guide within a block that leaves one text, which no model would write by itself."""
+_PROBE_SEED = 20230704
+_SPELLINGS: Mapping[str, Callable[[str], RequestFields]] = {
+    "structured_outputs.grammar": lambda spec: {"structured_outputs": {"grammar": spec}},  # vLLM
+    "ebnf": lambda spec: {"ebnf": spec},  # SGLang
+}
 _GREEDY_PATIENCE = 2
 """Violations without progress after which a greedy server is not asked the same again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """Ways of a server to hold a text to its guide, as its replies have shown."""
+
+    spelling: str | None = None
+    """The field in which its plug-in takes a guide; None: replies are cut."""
+    refused: tuple[str, ...] = ()
+    """Fields that were tried in vain, with the reason."""
+
+    def record(self) -> ServerUse:
+        """Return the JSON form for a trace."""
+        way = "rejection" if self.spelling is None else "guide"
+        return {"constraint": way, "spelling": self.spelling, "refused": list(self.refused)}
+
+    def fields(self, spec: str) -> RequestFields:
+        """Return the fields of a request under a guide."""
+        assert self.spelling is not None
+        return _SPELLINGS[self.spelling](spec)
+
+
+async def probed(connection: Connection, tally: Tally) -> Capability:
+    """Return how a server is held to guides: one that ignores a field still answers, so it is asked for a certain text.
+
+    Raises `InputError` where it lacks the way that its settings ask for.
+    """
+    settings = connection.settings
+    if settings.constraint == "rejection":
+        return Capability()
+    asked = "Count from one to twenty in words."
+    prompt = [{"role": "user", "content": asked}] if settings.kind == "chat" else f"{asked}\n"
+    plain = ServerRequest(prompt, max_tokens=1, seed=_PROBE_SEED)
+    await connection.ask(plain, tally)  # first, because a plain request shows which fields are not known
+    refused: list[str] = []
+    for spelling in _SPELLINGS:
+        found = Capability(spelling, tuple(refused))
+        try:
+            request = ServerRequest(prompt, max_tokens=48, seed=_PROBE_SEED, fields=found.fields(_PROBE.spec()))
+            if (await connection.ask(request, tally)).text.startswith(_QUOTED):
+                return found
+            refused.append(f"{spelling}: ignored")
+        except RequestRefused:
+            refused.append(f"{spelling}: refused")
+        except ServerFault:
+            refused.append(f"{spelling}: failed")
+    if settings.constraint == "guide":
+        raise InputError(
+            f"{settings.base_url}: model {settings.model!r} has no plug-in of certistar that holds it to guides "
+            f"({'; '.join(refused)}); install certistar there, or set model.server.constraint to auto"
+        )
+    return Capability(refused=tuple(refused))
 
 
 @dataclass
@@ -45,7 +97,8 @@ class Author:
 
     connection: Connection
     capability: Capability
-    tokens: ServedTokens
+    eos_ids: list[int]
+    """Every token that ends a text of the served model; empty where no tokenizer says it."""
     prompt: str | Messages
     guide: Guide | None
     seed: int
@@ -58,27 +111,22 @@ class Author:
     own_score: float | None = None
     """The log-probability of a text written at one go, where the server gives it."""
     _stuck: int = 0
-    _wants_token: bool = False
-    _takes_whole: bool = False
-    """Whether the model begins again, so that a stop string would end its reply before it comes to anything new."""
 
     def __post_init__(self) -> None:
-        self.attempt = Attempt(self.guide)
-        guided = self.guide is not None and isinstance(self.capability.spelling, GuideSpelling)
-        self._recipe = recipe_of(self.guide) if self.guide is not None and guided else None
+        self.attempt = GuidedText(self.guide)
+        in_server = self.guide is not None and self.capability.spelling is not None
+        self._recipe = recipe_of(self.guide) if self.guide is not None and in_server else None
         """What the server makes the guide of, where it can."""
 
-    async def write(self) -> Attempt:
+    async def write(self) -> GuidedText:
         """Return the attempt when it has ended: of itself, by the token limit or by too many violations."""
         while self.attempt.ended is None:
             if self._room <= 0:
                 self.attempt.ended = "length"
             elif self._recipe is not None:
                 await self._guided(self._recipe)
-            elif self.attempt.is_held:
-                await self._held()
-            else:
-                await self._free(_OPEN)
+            elif not (self.attempt.is_held and self.attempt.force()):
+                await self._free()
         return self.attempt
 
     def record(self) -> ServerUse:
@@ -117,14 +165,11 @@ class Author:
 
     async def _guided(self, recipe: GuideRecipe) -> None:
         """Have the whole text written under its guide, which the server's plug-in makes."""
-        assert isinstance(self.capability.spelling, GuideSpelling)
-        eos_ids = self.tokens.eos_ids
+        eos_ids = self.eos_ids
         request = WiredRequest(recipe, self.attempt.text, self._room, self.sampling.switches.fit_blocks, tuple(eos_ids))
         ends = {"stop_token_ids": eos_ids, "ignore_eos": True} if eos_ids else {}
-        stops = (self.stop,) if self.stop else ()
-        reply = await self._ask(stops, {**self.capability.spelling.fields(request.spec()), **ends})
-        text, _ = self._ending(reply, stops)
-        if self._take(text, reply):
+        reply = await self._ask({**self.capability.fields(request.spec()), **ends})
+        if self._take(self._unstopped(reply.text), reply):
             if self.attempt.ended is None:
                 self._ended_by_model(reply)
         elif reply.finish == "length":  # within a character of several bytes
@@ -135,42 +180,26 @@ class Author:
                 f"{self.attempt.text[-40:]!r}; install there the version of certistar that is here"
             )
 
-    @property
-    def _going_on(self) -> Callable[[Pattern], RequestFields] | None:
-        """What holds the rest of a block and lets the text go on behind it; None where the server cannot."""
-        spelling = self.capability.spelling
-        return spelling.going_on if isinstance(spelling, FieldSpelling) and self._continues else None
-
-    async def _free(self, until: str, fields: RequestFields | None = None) -> None:
-        """Let the server write, up to `until` where it shows its stops; `fields` hold the beginning.
-
-        One that can be held to the rest of a block is stopped at none: a good model's text needs one request more for
-        each token that the guide refuses. Where that is often, each block is held.
-        """
-        trusted = self._going_on is not None and self.violations < _TRUSTED
-        watched = self.guide is not None and self.capability.stops != "hidden" and not self._takes_whole
-        stops = (*((until,) if watched and not trusted else ()), *((self.stop,) if self.stop else ()))
-        reply = await self._ask(stops, fields)
-        text, marker = self._ending(reply, stops)
-        if not self._continues:
+    async def _free(self) -> None:
+        """Let the server write, and keep what the guide lets through."""
+        reply = await self._ask()
+        text = self._unstopped(reply.text)
+        if not isinstance(self.prompt, str):
             read = resumed(self.attempt.text, text)
             self.apologies += read.apologised
             self.restarts += read.restarted
-            self._takes_whole = self._takes_whole or read.restarted
             if read.restarted or (read.apologised and not read.text):
                 self._violated(kept=False)
                 return
             text = read.text
-        good = self._take(text + (until if marker == until else ""), reply)
-        if good and self.attempt.ended is None and marker != until:
+        if self._take(text, reply) and self.attempt.ended is None:
             self._ended_by_model(reply)
 
     def _take(self, text: str, reply: ServerReply) -> bool:
         """Append a reply; return False, and count a violation, where it is cut."""
         before = len(self.attempt.text)
         self.own_score = own_score(reply) if before == 0 and self.guide is None else None
-        pieces = None if self._going_on is None or self.guide is None else self.tokens.pieces(text)
-        good = self.attempt.take(text, num_tokens=reply.completion_tokens, scored=reply.logprobs, pieces=pieces)
+        good = self.attempt.take(text, num_tokens=reply.completion_tokens, scored=reply.logprobs)
         if good:
             self._stuck = 0
         else:
@@ -185,101 +214,26 @@ class Author:
         else:
             self.attempt.ended = reply.finish
 
-    def _ending(self, reply: ServerReply, stops: tuple[str, ...]) -> tuple[str, str | None]:
-        """Return the text before the first stop string, and that string; None where the model itself ended."""
-        if reply.stopped_at in stops:
-            text, found = reply.text, reply.stopped_at
-            return (text[: text.index(found)] if found in text else text), found
-        places = [(place, stop) for stop in stops if (place := reply.text.find(stop)) >= 0]
-        if not places:
-            return reply.text, None
-        place, stop = min(places)
-        return reply.text[:place], stop
+    def _unstopped(self, text: str) -> str:
+        """Return a reply's text before the stop string, which some servers show."""
+        return text.partition(self.stop)[0] if self.stop else text
 
-    async def _held(self) -> None:
-        """Write the rest of a block, or of an answer that the guide has decided."""
-        rest = self.attempt.rest
-        if rest is not None and self.attempt.in_block and self._going_on is not None:
-            await self._free(_OPEN, self._going_on(rest))
-            return
-        if rest is not None:
-            self.attempt.take(forced(rest).decode())
-            if not self.attempt.is_held:
-                return
-            rest = self.attempt.rest
-        fields = None if rest is None else self._fields(rest)
-        if fields is not None:
-            await self._constrained(fields)
-        elif self._wants_token:
-            await self._token()
-        else:
-            await self._free(_CLOSE if self.attempt.in_block else _OPEN)
-
-    def _fields(self, rest: Pattern) -> RequestFields | None:
-        """Return the fields that hold a reply to `rest`; else, to its part up to a block's colon; else None."""
-        spelling = self.capability.spelling
-        if not isinstance(spelling, FieldSpelling):
-            return None
-        try:
-            return spelling.fields(rest)
-        except NotExpressible:
-            words = heads(rest, b":", _MOST_HEADS)
-        try:
-            return spelling.fields(any_of(words)) if words else None
-        except NotExpressible:
-            return None
-
-    async def _constrained(self, fields: RequestFields) -> None:
-        assert isinstance(self.capability.spelling, FieldSpelling)
-        reply = await self._ask((), fields)
-        try:
-            text = self.capability.spelling.read(reply.text)
-        except ValueError:
-            text = ""
-        if text:
-            self._take(text, reply)
-        elif reply.finish == "length":
-            self.attempt.ended = "length"
-        else:
-            self._violated(kept=False)
-
-    async def _token(self) -> None:
-        """Have one token chosen among those that the guide allows, as far as they can be named to the server."""
-        assert self.attempt.row is not None
-        self._wants_token = False
-        ids = self.tokens.allowed(self.attempt.row)
-        if not ids or (self.capability.way == "logit_bias" and len(ids) > MOST_BIASED):
-            return
-        reply = await self._ask((), token_fields(self.capability.way, ids), room=1)
-        if reply.text:
-            self._take(reply.text, reply)
-        else:
-            self._violated(kept=False)
-
-    async def _ask(
-        self, stops: tuple[str, ...], fields: RequestFields | None = None, room: int | None = None
-    ) -> ServerReply:
+    async def _ask(self, fields: RequestFields | None = None) -> ServerReply:
         question = ServerRequest(
             self.prompt,
             self.attempt.text,
-            max_tokens=room or self._room,
+            max_tokens=self._room,
             temperature=self.sampling.temperature,
             # 31 bits are what every server takes; each call draws anew, or a retry would repeat its violation.
             seed=derived_seed(self.seed, self.tally.calls) >> 32,
-            stop=stops,
+            stop=(self.stop,) if self.stop else (),
             fields=fields or {},
-            continues=self._continues,
         )
         return await self.connection.ask(question, self.tally)
-
-    @property
-    def _continues(self) -> bool:
-        return isinstance(self.prompt, str) or self.capability.continues
 
     def _violated(self, *, kept: bool) -> None:
         self.violations += 1
         self._stuck = 0 if kept else self._stuck + 1
-        self._wants_token = self.capability.way in TOKEN_WAYS and self.attempt.is_held
-        same_again = self.sampling.temperature == 0 and not self._wants_token and self._stuck > _GREEDY_PATIENCE
+        same_again = self.sampling.temperature == 0 and self._stuck > _GREEDY_PATIENCE
         if self.attempt.ended is None and (self.violations >= self.connection.settings.max_violations or same_again):
             self.attempt.ended = "violations"

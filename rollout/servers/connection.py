@@ -7,18 +7,18 @@ that comes back, and errors of the client, which hold the request's headers, are
 """
 
 import asyncio
+import hashlib
 import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from critics.errors import InputError, RunFailed
 from critics.problem import is_list, is_object
 from rollout.prompts.conversation import without_system
-from rollout.servers.replies import KeptReply, Replies, request_name
 from rollout.settings import ServerSettings
 
 Messages: TypeAlias = Sequence[Mapping[str, str]]
@@ -48,7 +48,7 @@ class ModelNotFound(InputError):  # noqa: N818
     """The server has no model, or no adapter, of the name that it was asked for."""
 
 
-class _Unreadable(Exception):  # noqa: N818
+class _UnreadableReply(Exception):  # noqa: N818
     """A reply is not what the protocol says."""
 
 
@@ -64,8 +64,6 @@ class ServerRequest:
     seed: int = 0
     stop: tuple[str, ...] = ()
     fields: RequestFields = field(default_factory=lambda: MappingProxyType({}))
-    continues: bool = False
-    """Chat: ask that the last message be gone on with, instead of a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +72,6 @@ class ServerReply:
 
     text: str
     finish: str
-    stopped_at: str | None
-    """The stop string that ended it, where the server says so."""
-    tells: bool
-    """Whether the server says which stop string ends a reply."""
     prompt_tokens: int | None
     completion_tokens: int | None
     logprobs: tuple[tuple[str, float | None], ...]
@@ -99,6 +93,26 @@ class Tally:
         """Add another tally."""
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReply:
+    """A reply as it came, without the key, and the fields that the server had refused by then."""
+
+    text: str
+    dropped: tuple[str, ...]
+
+
+class Replies(Protocol):
+    """Replies by what was asked. The same may be asked several times, and then has several replies."""
+
+    def recall(self, request: str) -> KeptReply | None:
+        """Return a kept reply to a request that was not handed out yet; None where there is none."""
+        ...
+
+    def keep(self, request: str, reply: KeptReply) -> None:
+        """Keep a reply that was handed out already; on return it is on the disk."""
+        ...
 
 
 class Connection:
@@ -193,10 +207,9 @@ class Connection:
         """
         settings = self.settings
         what = {key: getattr(question, key) for key in question.__slots__}
-        return request_name({
-            "model": self.model, "kind": settings.kind, "logprobs": settings.logprobs,
-            "extra_body": settings.extra_body, **what,
-        })  # fmt: skip
+        asked = {"model": self.model, "kind": settings.kind, "logprobs": settings.logprobs, **what}
+        text = json.dumps({**asked, "extra_body": settings.extra_body}, sort_keys=True, default=dict)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     async def _readable_reply(self, body: RequestFields, tally: Tally) -> tuple[str, ServerReply]:
         """Return a reply as text and as it is read; ask again, after growing pauses, until it can be read."""
@@ -208,7 +221,7 @@ class Connection:
             text = await self._post(body, tally)
             try:
                 return text, _read(text, self.settings.kind)
-            except _Unreadable as error:
+            except _UnreadableReply as error:
                 complaint = str(error)
             except (AttributeError, KeyError, TypeError, ValueError):
                 complaint = "replies with fields of another form than the protocol's"
@@ -260,8 +273,7 @@ class Connection:
         if not question.written:
             return {"messages": list(prompt)}
         messages = [*prompt, {"role": "assistant", "content": question.written}]
-        goes_on = {"continue_final_message": True, "add_generation_prompt": False} if question.continues else {}
-        return {"messages": messages, **goes_on}
+        return {"messages": messages}
 
     def _logprob_fields(self) -> RequestFields:
         if not self.settings.logprobs:
@@ -344,33 +356,27 @@ def _counted(reply: ServerReply, tally: Tally) -> ServerReply:
 
 
 def _read(text: str, kind: str) -> ServerReply:
-    """Read a reply's body; raises `_Unreadable`."""
+    """Read a reply's body; raises `_UnreadableReply`."""
     try:
         data: object = json.loads(text)
     except ValueError:
         data = None
     if not is_object(data):
-        raise _Unreadable("replies with something else than a JSON object")
+        raise _UnreadableReply("replies with something else than a JSON object")
     choices: object = data.get("choices")
     first: object = choices[0] if is_list(choices) and choices else None
     if not is_object(first):
-        raise _Unreadable("replies without choices")
+        raise _UnreadableReply("replies without choices")
     written: Any = first.get("message", {}).get("content") if kind == "chat" else first.get("text")
     if written is not None and not isinstance(written, str):
-        raise _Unreadable("replies without text")
+        raise _UnreadableReply("replies without text")
     return ServerReply(
         text=written or "",
         finish=str(first.get("finish_reason") or "unknown"),
-        stopped_at=next((s for n in _STOP_FIELDS if isinstance(s := first.get(n), str)), None),
-        tells=any(name in first for name in _STOP_FIELDS),
         prompt_tokens=_count(data.get("usage"), "prompt_tokens"),
         completion_tokens=_count(data.get("usage"), "completion_tokens"),
         logprobs=_logprobs(first.get("logprobs")),
     )
-
-
-_STOP_FIELDS = ("stop_reason", "matched_stop")
-"""How vLLM and SGLang say which stop string ended a reply; OpenAI's protocol has no field for it."""
 
 
 def _count(usage: Any, name: str) -> int | None:

@@ -3,34 +3,60 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
+from typing import Any
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.decoding.guide import Guide
 from rollout.decoding.languages import TextGuide
-from rollout.policies.policy import Completion, Interrupted, templated
+from rollout.policies.models import end_ids
+from rollout.policies.policy import Completion, Interrupted, load_tokenizer, templated
 from rollout.prompts.conversation import Messages, as_text
 from rollout.prompts.prompt import SEPARATOR, messages, text
 from rollout.prompts.style import PromptStyle
 from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
 from rollout.servers.adapters import ServedAdapter, load
-from rollout.servers.author import Author
-from rollout.servers.capability import Capability, Probe
-from rollout.servers.connection import Connection, RequestRefused, Tally
-from rollout.servers.replies import Replies
+from rollout.servers.author import Author, Capability, probed
+from rollout.servers.connection import Connection, Replies, RequestRefused, Tally
 from rollout.servers.scoring import require_own_scores, score_texts
-from rollout.servers.tokens import ServedTokens
 from rollout.settings import ServerSettings
+
+
+class ServedTokens:
+    """A tokenizer under a local folder or a hub name, loaded when it is first asked for; without one, it is empty."""
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The tokenizer; None where there is none."""
+        if self._name is None:
+            return None
+        try:
+            return load_tokenizer(self._name)
+        except InputError:
+            return None
+
+    @cached_property
+    def eos_ids(self) -> list[int]:
+        """Every token that ends a text, as in this process; none without a tokenizer."""
+        if self.tokenizer is None or self._name is None:
+            return []
+        try:
+            return list(end_ids(self._name, self.tokenizer))
+        except InputError:  # a tokenizer alone, without a model's configuration
+            return [self.tokenizer.eos_token_id]
 
 
 class ServerPolicy:
     """Asks a server for completions; what it can do is found out before the first guided one.
 
-    `tokenizer` names the served model's tokenizer (a local folder or a hub name). It is needed where constraints
-    are said in token ids, and where a chat template is to be applied on this side (`kind` completions). With `replies`
-    nothing is asked that they hold; probes always are, for the server may be another than it was.
+    `tokenizer` names the served model's tokenizer (a local folder or a hub name). It is needed where a chat template is
+    to be applied on this side (`kind` completions). With `replies` nothing is asked that they hold; probes always are,
+    for the server may be another than it was.
     """
 
     def __init__(
@@ -110,12 +136,12 @@ class ServerPolicy:
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
         async with self._connection(self._replies) as connection:
-            capability = Capability("rejection") if guides is None else await self._probed()
+            capability = Capability() if guides is None else await self._probed()
             authors = [
                 Author(
                     connection,
                     capability,
-                    self._tokens,
+                    self._tokens.eos_ids if capability.spelling is not None else [],
                     json.loads(prompt) if self.settings.kind == "chat" else prompt,
                     None if guides is None else guides[row],
                     seed,
@@ -155,7 +181,7 @@ class ServerPolicy:
         if self.capability is None:
             async with self._connection() as connection:
                 try:
-                    self.capability = await Probe(connection, self._tokens, self.tally).capability()
+                    self.capability = await probed(connection, self.tally)
                 except RequestRefused as error:
                     raise self._refused(error) from None
         return self.capability

@@ -5,7 +5,7 @@ from typing import cast
 
 from critics.problem import Problem
 from rollout.decoding.guide import Guide
-from rollout.guides.recipe import GuideRecipe
+from rollout.guides.catalogue import GuideRecipe
 from rollout.policies.engine import Steps, Write, conduct, unreviewed, write
 from rollout.policies.policy import ChatPolicy, Completion, Policy
 from rollout.records.sampling import Sampling, derived_seed

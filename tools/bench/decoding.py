@@ -10,7 +10,7 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from rollout.decoding.request import Limits, Request
+from rollout.decoding.request import Request, RequestLimits
 from rollout.records.sampling import ALL_OFF, Switches
 from tools.bench.cold_masks import cold_masks
 from tools.bench.joined_adapters import joined_adapters, outside_the_model
@@ -84,7 +84,7 @@ class _Bench:
         self.model = random_llama(size)
         rng = random.Random(0)
         self.prompts = [[rng.randrange(2, size) for _ in range(_PROMPT_LENGTH)] for _ in range(BATCH)]
-        self.limits = Limits(1.0, NUM_NEW, _NEVER_ENDS, PADDING)
+        self.limits = RequestLimits(1.0, NUM_NEW, _NEVER_ENDS, PADDING)
         self.num_forwards: list[int] = []
         """Of each run with jump-forward, the pass over the prompts included."""
         self._run = 0

@@ -9,7 +9,7 @@ from time import process_time
 from typing import Any
 
 from rollout.decoding.masks import MaskEngine
-from rollout.decoding.request import Limits, Request
+from rollout.decoding.request import Request, RequestLimits
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.policies.adapted import joined
 from rollout.records.sampling import ALL_OFF
@@ -57,7 +57,7 @@ def _written(model: Any) -> Callable[[], float]:
     engine = MaskEngine([None, *(bytes([byte]) for byte in range(255))], [])
 
     def run() -> float:
-        loop = DecodingLoop(model, engine, Limits(1.0, _NUM_NEW, _NEVER_ENDS, PADDING), ALL_OFF)
+        loop = DecodingLoop(model, engine, RequestLimits(1.0, _NUM_NEW, _NEVER_ENDS, PADDING), ALL_OFF)
         start = process_time()
         loop.run(_requests(16, guided=False), 16)
         return process_time() - start
@@ -89,7 +89,7 @@ def _outside(model: Any, engine: MaskEngine, rows: int) -> list[float]:
 
     before, after = model.register_forward_pre_hook(begins), model.register_forward_hook(is_over)
     try:
-        loop = DecodingLoop(model, engine, Limits(1.0, _NUM_NEW, _NEVER_ENDS, PADDING), ALL_OFF)
+        loop = DecodingLoop(model, engine, RequestLimits(1.0, _NUM_NEW, _NEVER_ENDS, PADDING), ALL_OFF)
         loop.run(_requests(rows, guided=True), rows)
     finally:
         before.remove()

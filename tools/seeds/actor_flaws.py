@@ -8,7 +8,7 @@ import random
 import re
 from dataclasses import replace
 
-from rollout.actor_critic.demonstration import DraftTest, ReplyDraft, Section
+from rollout.actor_critic.demonstration import DraftTest, PromptSection, ReplyDraft
 from rollout.problems.claims import adjectives, read_claim
 from tools.seeds.configuration import FlawsConfig
 
@@ -23,7 +23,7 @@ def flawed(draft: ReplyDraft, flaws: FlawsConfig, rng: random.Random) -> ReplyDr
     return ReplyDraft(sections, tests, query)
 
 
-def _miscopied(section: Section, words: list[str], rng: random.Random) -> Section:
+def _miscopied(section: PromptSection, words: list[str], rng: random.Random) -> PromptSection:
     """Return the section with another adjective of the problem in the place of one of its own."""
     wrong = rng.choice(_adjectives(section.premise))
     pattern = re.compile(rf"\b{wrong}\b")
@@ -39,7 +39,7 @@ def _adjectives(premise: str) -> list[str]:
     return list(adjectives(read_claim(premise)))
 
 
-def _section(section: Section, flaws: FlawsConfig, rng: random.Random) -> Section:
+def _section(section: PromptSection, flaws: FlawsConfig, rng: random.Random) -> PromptSection:
     if rng.random() < flaws.rule:
         section = replace(section, rules=_spoilt_rules(section.rules, rng))
     if rng.random() < flaws.syntax:

@@ -12,7 +12,7 @@ from critics.formats.equivalence.language import Language
 from critics.judge import Judging
 from critics.problem import RecordError
 from rollout.formulas.description import DescriptionError, understand
-from rollout.formulas.verifier import FormulaPair, Said
+from rollout.formulas.verifier import Said, VerifiedPair
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.scores import Category, false_positives, hallucinations, share, trips_of
@@ -106,13 +106,13 @@ def described_wrongly(trips: Iterable[Trace], descriptions: Iterable[Trace]) -> 
     return counts
 
 
-def verifier_pairs(traces: Iterable[Trace]) -> list[FormulaPair]:
+def verifier_pairs(traces: Iterable[Trace]) -> list[VerifiedPair]:
     """Return the pairs that a model is asked about: those of trips that came back with a formula (section 3.2)."""
-    pairs: list[FormulaPair] = []
+    pairs: list[VerifiedPair] = []
     for trace in traces:
         if trace.judged.verdict in ("certified", "refuted", "vacuous", "timeout"):
             claim = json.loads(trace.completion)
-            pairs.append(FormulaPair(trace.id, Language(claim["language"]), claim["left"], claim["right"]))
+            pairs.append(VerifiedPair(trace.id, Language(claim["language"]), claim["left"], claim["right"]))
     return pairs
 
 

@@ -30,8 +30,8 @@ from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Message, message
+from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, derived_seed
-from rollout.records.server_use import ServerUse
 from rollout.records.traces import Trace
 from training.autoeval.scores import FATES, counts_record, scores_of
 from training.autoeval.text_similarity import METEOR_MATCHES, similarities

@@ -17,8 +17,8 @@ from rollout.formulas.verifier import Said, opinions
 from rollout.policies.policy import ChatPolicy
 from rollout.problems.catalogue import family
 from rollout.problems.splits import Split
+from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, derived_seed
-from rollout.records.server_use import ServerUse
 from rollout.records.traces import Trace
 from training.autoeval.errors import measure_false_positives, verifier_pairs, verifier_rows, verifier_score
 from training.autoeval.round_trips import RoundTrips

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from rollout.decoding.masks import Mask, MaskEngine
-from rollout.decoding.request import Limits, Request
+from rollout.decoding.request import Request, RequestLimits
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.decoding.texts import TextMasks
 from rollout.records.sampling import ALL_OFF, Switches
@@ -121,7 +121,7 @@ class Bench:
 
         def write(num_new: int) -> int:
             requests = self.requests(batch, guided=guided)
-            loop = DecodingLoop(model, engine, Limits(1.0, num_new, END, PADDING), JUMP if guided else ALL_OFF)
+            loop = DecodingLoop(model, engine, RequestLimits(1.0, num_new, END, PADDING), JUMP if guided else ALL_OFF)
             loop.run(requests, batch)
             return sum(len(request.output) for request in requests)
 
@@ -136,7 +136,7 @@ class Bench:
         model = self.model(name)
 
         def write(num_new: int) -> int:
-            requests, limits = self.requests(batch, guided=guided), Limits(1.0, num_new, END, PADDING)
+            requests, limits = self.requests(batch, guided=guided), RequestLimits(1.0, num_new, END, PADDING)
             if not guided:
                 return _generated(model, requests, num_new)
             from rollout.decoding.reference import generate_batch
@@ -214,7 +214,7 @@ def in_vllm(setting: Setting) -> Iterator[Cell]:
 
 def _vllm(setting: Setting, name: str, batch: int, *, guided: bool) -> list[Row]:
     from rollout.engines.grammar import GuidedRequest
-    from rollout.engines.vllm import Asked, EngineRequest, EngineSettings, running_engine
+    from rollout.engines.vllm import EngineRequest, EngineSampling, EngineSettings, running_engine
 
     shape, bench = shape_of(name, setting), Bench(setting)
     folder = write_model(shape, setting.scratch / name, setting.device)
@@ -226,7 +226,7 @@ def _vllm(setting: Setting, name: str, batch: int, *, guided: bool) -> list[Row]
         for request in bench.requests(batch, guided=guided):
             guide = None if request.row is None else GuidedRequest(request.row.guide, num_new, fits_blocks=False)
             requests.append(EngineRequest(request.prompt_ids, request.seed, guide))
-        return sum(map(len, engine.write(requests, Asked(1.0, num_new, END), None)))
+        return sum(map(len, engine.write(requests, EngineSampling(1.0, num_new, END), None)))
 
     return bench.rows(write, batch)
 
@@ -264,7 +264,7 @@ def _shares(bench: Bench, name: str, batch: int) -> list[Row]:
     engine = _TimedMasks(vocabulary(shape_of(name, bench.setting).size.vocab_size))
     for state in ("cold", "warm"):
         requests = bench.requests(batch, guided=True)
-        loop = DecodingLoop(model, engine, Limits(1.0, bench.size.new, END, PADDING), ALL_OFF)
+        loop = DecodingLoop(model, engine, RequestLimits(1.0, bench.size.new, END, PADDING), ALL_OFF)
         engine.seconds, engine.num, engine.longest = 0.0, 0, 0.0
         began = perf_counter()
         loop.run(requests, batch)

@@ -13,7 +13,7 @@ from critics.judge import JudgePool, judge_on_trust, judge_record
 from critics.problem import Problem
 from critics.verdict.certificate import read_certificate
 from rollout.actor_critic.feedback import DialogReviewPool
-from rollout.records.selection import Abstained, Answered, AnswerRule, Outcome, is_settled, outcome
+from rollout.records.selection import Abstained, AnswerRule, Outcome, ProvedAnswer, is_settled, outcome
 from rollout.records.traces import Trace
 from training.commands.evaluate import arms_of
 from training.commands.messages import say
@@ -82,7 +82,7 @@ class Answers:
     @property
     def answers(self) -> Mapping[str, str]:
         """The answers with a proof."""
-        return {name: each.answer for name, each in self.found.items() if isinstance(each, Answered)}
+        return {name: each.answer for name, each in self.found.items() if isinstance(each, ProvedAnswer)}
 
     @property
     def samples(self) -> list[Samples]:
@@ -109,7 +109,7 @@ class Answers:
         found, num = self.found[problem.id], len(self.attempts[problem.id])
         line = {"id": problem.id, "answer": None, "reason": "proved", "attempts": num, "proofs": list[str]()}
         match found:
-            case Answered(answer, proofs):
+            case ProvedAnswer(answer, proofs):
                 digests = [proof.judged.digest for proof in proofs]
                 shown = {"formats": list(found.formalisms), "certificate": digests[0]}
                 return {**line, "answer": answer, **shown, "proofs": digests}

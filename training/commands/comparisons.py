@@ -9,7 +9,7 @@ from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policies.policy import ChatPolicy
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
-from rollout.published.folio import load_folio
+from rollout.published.first_order import load_folio
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.answers import by_logic, confusion

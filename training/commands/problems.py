@@ -14,7 +14,7 @@ from rollout.problems.catalogue import LANGUAGES, family
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from rollout.published.loaders import load_published
-from rollout.published.logic_forms import LOGIC_CLASSES, class_coverage
+from rollout.published.logic_forms import class_coverage
 from training.autoeval.dataset_statistics import said, statistics_of
 from training.autoeval.figures import counts_figure
 from training.commands.messages import say, say_or_print
@@ -175,6 +175,7 @@ def classified(name: str, problems: Sequence[Problem], config_path: Path, *, see
     """
     from rollout.actor_critic.prompt import statements
     from rollout.policies.policy import ChatPolicy, Interrupted
+    from rollout.published.logic_forms import LOGIC_CLASSES
     from rollout.published.stratification import classify, coverage
     from training.configuration.run import load_run
     from training.workers.policy import quiet_policy

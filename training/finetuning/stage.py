@@ -14,8 +14,8 @@ from time import monotonic, sleep
 from typing import Any
 
 from critics.errors import InputError, RunFailed
+from rollout.policies.kept import is_out_of_memory
 from rollout.policies.models import require_positions
-from rollout.policies.out_of_memory import is_out_of_memory
 from rollout.policies.policy import adapter_weights_digest, load_tokenizer
 from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
 from training.finetuning.architecture import require_suited

@@ -7,7 +7,7 @@ answer, those with the clearest vote first. Gold answers enter here and nowhere 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rollout.records.selection import Answered, AnswerRule, majority, outcome
+from rollout.records.selection import AnswerRule, ProvedAnswer, majority, outcome
 from rollout.records.traces import Trace
 from training.estimates import Proportion, exact_interval
 from training.figures import bars, drawing, panels_of, svg_of
@@ -59,7 +59,7 @@ def selective_curve(
         for label, rule in rules.items():
             found = {name: outcome(made, rule) for name, made in of_k.items()}
             points[label] = selective(
-                gold, {n: o.answer if isinstance(o, Answered) else None for n, o in found.items()}
+                gold, {n: o.answer if isinstance(o, ProvedAnswer) else None for n, o in found.items()}
             )
         num_proved = next(iter(points.values()))["answered"]
         votes = {name: majority(made) for name, made in of_k.items()}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from critics.errors import InputError
-from rollout.records.server_use import ServerUse
+from rollout.records.digests import ServerUse
 from rollout.records.traces import Trace
 from training.outcomes import Record, pooled
 

@@ -6,16 +6,23 @@ Every stage looks for its own last file first, so a killed run goes on where it 
 was finished; what it then writes is byte-equal to what an uninterrupted run writes.
 """
 
+import shutil
 from pathlib import Path
 from time import perf_counter
 
-from training.rounds.adapter import fine_tune_round
+from rollout.records.sampling import derived_seed
+from rollout.records.traces import read_trace
+from training.finetuning.stage import MANIFEST, FineTuning, fine_tune
+from training.finetuning.trackers import Tracking, track
+from training.hardware import num_training_processes
+from training.records.run_folder import read_file
+from training.records.store import is_stored, read_records, write_json
 from training.rounds.dataset import curate
 from training.rounds.line import Line
-from training.rounds.measurement import Measured, ask_held_out, evaluate, num_held_out_batches
+from training.rounds.measurement import RoundMeasured, ask_held_out, evaluate, num_held_out_batches
 from training.rounds.references import write_references
 from training.rounds.rollout import certify, num_batches, roll_out
-from training.rounds.tracking import is_unsampled, tell_trackers
+from training.watchdog import Progress
 
 
 def run_line(line: Line) -> None:
@@ -51,7 +58,79 @@ def roll_out_and_certify(line: Line, number: int, adapter: Path | None) -> Path:
     return line.sealed(number)
 
 
-def measure(line: Line, number: int | None, adapter: Path | None, old: Path | None = None) -> Measured:
+def measure(line: Line, number: int | None, adapter: Path | None, old: Path | None = None) -> RoundMeasured:
     """Measure a policy on the held-out problems; `number` None: the base model, round 0 of the report."""
     line.stages.spread(ask_held_out, number, adapter, most=num_held_out_batches(line))
     return line.stages.run(evaluate, number, adapter, old)
+
+
+def fine_tune_round(line: Line, number: int, dataset: Path, adapter: Path | None) -> Path | None:
+    """Return the round's adapter; the one before where nothing was kept, since there is nothing to learn from."""
+    out = line.round_path(number) / "adapter"
+    goes_on = line.config.star.start == "last"
+    start = adapter if goes_on else None
+    line.on_progress(Progress("training", f"the adapter of round {number}"))
+    if next(read_records(dataset / "examples.jsonl"), None) is None:
+        write_json(out / MANIFEST, {"trained": False, "reason": "no example was kept"})
+        return start
+    fine_tune(
+        FineTuning(
+            model=line.config.model,
+            training=line.config.training,
+            data=dataset,
+            out=out,
+            seed=derived_seed(line.seed, "training", number) % 2**32,
+            start=start,
+            base_digest=line.base_digest,
+            nproc=num_training_processes(),
+            log=line.run / "log" / f"training-{line.arm.name}-{line.seed}.jsonl",
+            tracked_as=line.tracking.run_name,
+            heartbeat=line.heartbeat,
+        )
+    )
+    shutil.rmtree(out.with_name(f".{out.name}.work"), ignore_errors=True)  # of one killed just after it was done
+    return out
+
+
+_RATES = ("right", "certified", "lucky", "kept")
+_MEASURED = {"accuracy": "right", "certified": "certified", "lucky": "lucky"}
+
+
+def is_unsampled(folder: Path) -> bool:
+    """Say whether nothing of a round's rollout is there yet, so that its speed can be measured."""
+    return next(folder.glob("traces*"), None) is None
+
+
+def tell_trackers(line: Line, number: int, rollout_s: float | None) -> None:
+    """Write a finished round's metrics, once."""
+    line.on_progress(Progress("evaluation", "the trackers to be told of the round"))
+    track_round(line.tracking, line.round_path(number), rollout_s)
+
+
+def track_round(tracked: Tracking, folder: Path, rollout_s: float | None) -> None:
+    """Write a finished round's metrics, once; `rollout_s` is how long all of its rollout took, None: not known."""
+    if not tracked.names:
+        return
+    number = int(folder.name[-3:])
+    told = tracked.folder / f"{tracked.run_name.replace('/', '-')}.json"
+    if told.exists() and read_file(told)["rounds"] > number:
+        return
+    track(tracked, round_metrics(folder, rollout_s), number)
+    write_json(told, {"rounds": number + 1})
+
+
+def round_metrics(folder: Path, rollout_s: float | None) -> dict[str, float]:
+    """Return a round's metrics by name, rates as fractions of what was sampled or held out."""
+    summary = read_file(folder / "dataset" / "summary.json")
+    num = summary["sampled"] or 1
+    metrics = {f"rollout/{name}": summary[name] / num for name in _RATES}
+    metrics |= {f"verdicts/{name}": float(count) for name, count in summary["verdicts"].items()}
+    metrics |= {"rollout/sampled": float(summary["sampled"]), "rollout/examples": float(summary["examples"])}
+    if rollout_s and is_stored(folder / "traces.jsonl"):
+        metrics["rollout/tokens_per_s"] = _num_tokens(folder / "traces.jsonl") / rollout_s
+    mode = read_file(folder / "evaluation.json")["modes"]["sampled"]
+    return metrics | {f"evaluation/{name}": mode[key] / (mode["n"] or 1) for name, key in _MEASURED.items()}
+
+
+def _num_tokens(path: Path) -> int:
+    return sum(trace.num_tokens for trace in map(read_trace, read_records(path, checksum=True)))

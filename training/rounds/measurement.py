@@ -47,7 +47,7 @@ def ask_held_out(line: Line, number: int | None, adapter: Path | None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RoundMeasured:
     """A finished measurement, and what the next round starts from."""
 
     path: Path
@@ -56,7 +56,7 @@ class Measured:
     """The measured adapter, or the one before where that is not promoted."""
 
 
-def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | None) -> Measured:
+def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | None) -> RoundMeasured:
     """Write evaluation.json: sampled always, greedy and guided where the configuration asks for them."""
     folder = _folder(line, number)
     if not (folder / MEASURED).exists():
@@ -71,7 +71,7 @@ def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | N
         (folder / name).unlink(missing_ok=True)
     is_base = number is None
     chosen = None if is_base else promoted(line.config.promotion, folder, adapter, old, line.held_out)
-    return Measured(folder / MEASURED, chosen)
+    return RoundMeasured(folder / MEASURED, chosen)
 
 
 def num_held_out_batches(line: Line) -> int:

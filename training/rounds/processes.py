@@ -31,7 +31,7 @@ from typing import Any
 
 from critics.errors import RunFailed
 from critics.workers.lifeline import die_with_parent
-from rollout.policies.out_of_memory import is_out_of_memory
+from rollout.policies.kept import is_out_of_memory
 from rollout.records.digests import FileState, known_digests, learn_digests
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.out_of_memory import sampling_explanation
@@ -41,7 +41,7 @@ from training.rounds.line import WHOLE, Line, Notice, RunError, Shard, StageFunc
 from training.rounds.residents import Residents, StageEnded, work_on_all
 from training.watchdog import Heartbeat, Progress, line_name
 from training.workers.choice import VISIBLE, open_workers, places
-from training.workers.results import portable
+from training.workers.requests import portable
 
 ROLLED_OUT = "rolled out"
 """What a certification is told when no further attempt will come."""

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 from training.hardware import available_memory
-from training.workers.results import portable
+from training.workers.requests import portable
 
 KEPT_SHARE = 0.25
 """Of the memory that is free, what an idle resident's model may take."""

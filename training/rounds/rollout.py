@@ -243,7 +243,7 @@ class RoundTraces:
 
         `rollout_ended` says whether it has, and takes at most so many seconds to find out.
         """
-        left = {unit: _Batch(batch, self.attempts.names(batch)) for unit, batch in self._named(request)}
+        left = {unit: _JudgedBatch(batch, self.attempts.names(batch)) for unit, batch in self._named(request)}
         num_each = request.sampling.samples_per_problem
         num_all = len(request.problems) * num_each
         has_ended, num_seen = False, -1
@@ -285,7 +285,7 @@ class RoundTraces:
         merged = heapq.merge(*streams, key=lambda t: (place[t.problem.id], t.hint, t.sample))
         write_records(path, (trace.record() for trace in merged), checksum=True)
 
-    def _unjudged(self, left: Mapping[str, "_Batch"]) -> Iterator[tuple[str, Trace]]:
+    def _unjudged(self, left: Mapping[str, "_JudgedBatch"]) -> Iterator[tuple[str, Trace]]:
         for unit, batch in left.items():
             if sum(map(self.attempts.store.count, batch.units)) > self.verdicts.count(unit):
                 done = {record["id"] for record in self.verdicts.unit(unit)}
@@ -297,7 +297,7 @@ class RoundTraces:
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class _JudgedBatch:
     """Problems that are judged together, and the names that their attempts come under: to find these takes a while."""
 
     request: RolloutRequest

@@ -21,11 +21,9 @@ from critics.judge import slim
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from rollout.policies.policy import Policy
 from rollout.records.traces import Trace
-from training.workers.adapter_copy import copy_of
 from training.workers.cluster import Resources, connected, inventory, num_places
-from training.workers.remote import Checkout, RemoteSampler, judged
-from training.workers.requests import ArmPolicy, RolloutRequest
-from training.workers.results import WorkerResult
+from training.workers.remote import Checkout, RemoteSampler, copy_of, judged
+from training.workers.requests import ArmPolicy, RolloutRequest, WorkerResult
 
 log = logging.getLogger(__name__)
 AT_A_TIME = 8

@@ -20,7 +20,7 @@ from typing import cast
 
 import typer
 
-from rollout.servers.replies import KeptReply
+from rollout.servers.connection import KeptReply
 from training.records.open_store import OpenStore
 
 _WRITTEN = ("out", "traces", "table")

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.decoding.languages import Language, TextGuide
+from rollout.decoding.languages import PieceLanguage, TextGuide
 from rollout.programs.grammars.csp import csp_language
 from rollout.programs.grammars.fol import fol_language
+from rollout.programs.grammars.lark import SubmissionLanguage
 from rollout.programs.grammars.logic_program import logic_program_language
 from rollout.programs.grammars.rules import rules_language
-from rollout.programs.grammars.submission import SubmissionLanguage
 
-GRAMMARS: dict[str, Callable[[Problem], Language]] = {
+GRAMMARS: dict[str, Callable[[Problem], PieceLanguage]] = {
     "rules": rules_language,
     "csp": csp_language,
     "logic-program": logic_program_language,

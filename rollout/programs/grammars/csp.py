@@ -7,7 +7,7 @@ from typing import Literal
 
 from critics.logic.programs.declarations import RESERVED
 from critics.problem import Problem
-from rollout.decoding.languages import Language
+from rollout.decoding.languages import PieceLanguage
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, literals, spelled_with, terminal
 
 MAX_LABELS, MAX_VARIABLES, MAX_CONSTRAINTS, MAX_PLACES = 10, 20, 30, 20
@@ -54,7 +54,7 @@ class CspLanguage:
         """Say whether all options are written."""
         return self.section == "query" and self.num_lines >= (self.num_options or 1)
 
-    def after(self, piece: str) -> Language:
+    def after(self, piece: str) -> PieceLanguage:
         """Take in a line."""
         if self.section != "query" and piece == f"{_HEADINGS[self.section]}\n":
             return replace(self, section=_NEXT[self.section], num_lines=0)
@@ -94,6 +94,6 @@ class CspLanguage:
         return f"{_FORMULA}variable: {literals(self.variables)}\n{COMMENT}"
 
 
-def csp_language(problem: Problem) -> Language:
+def csp_language(problem: Problem) -> PieceLanguage:
     """Return the language of `csp` programs for a problem's options."""
     return CspLanguage(None if problem.options is None else len(problem.options))

@@ -7,7 +7,7 @@ from typing import Literal
 
 from critics.logic.first_order.tokens import RESERVED
 from critics.problem import Problem
-from rollout.decoding.languages import Language
+from rollout.decoding.languages import PieceLanguage
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, terminal, words_of
 
 MAX_PREDICATES, MAX_PREMISES, MAX_CHARACTERS = 40, 40, 12_000
@@ -46,7 +46,7 @@ class FolLanguage:
         """Say whether the conclusion is written."""
         return self.section == "end"
 
-    def after(self, piece: str) -> Language:
+    def after(self, piece: str) -> PieceLanguage:
         """Take in a line."""
         grown = replace(self, num_characters=self.num_characters + len(piece))
         match self.section, piece:
@@ -131,6 +131,6 @@ def _applied(name: str, arity: int, term: str) -> str:
 _SIGNS = ((" ∧ ", 4), (" ∨ ", 4), (" ⊕ ", 1))
 
 
-def fol_language(problem: Problem) -> Language:
+def fol_language(problem: Problem) -> PieceLanguage:
     """Return the language of `fol` programs; it is the same for all problems."""
     return FolLanguage()

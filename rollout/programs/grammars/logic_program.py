@@ -11,10 +11,10 @@ from typing import Literal
 
 from critics.logic.programs.declarations import MAX_POINTS
 from critics.problem import Problem
-from rollout.decoding.languages import Language
+from rollout.decoding.languages import PieceLanguage
 from rollout.programs.grammars.csp import NO_NAMES
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, literals, terminal
-from rollout.programs.grammars.typed_formulas import FunctionType, SortType, formulas
+from rollout.programs.grammars.typed_formulas import DeclaredFunction, SortType, formulas
 
 MAX_SORTS, MAX_MEMBERS, MAX_FUNCTIONS, MAX_CONSTRAINTS, MAX_OPTIONS = 4, 14, 4, 30, 10
 MAX_ARGUMENTS = 3
@@ -41,7 +41,7 @@ class LogicProgramLanguage:
     """None: as many as the policy likes."""
     section: Section = "start"
     sorts: tuple[SortType, ...] = ()
-    functions: tuple[FunctionType, ...] = ()
+    functions: tuple[DeclaredFunction, ...] = ()
     is_listing: bool = False
     """Whether the last sort's members are still being listed."""
     num_lines: int = 0
@@ -60,7 +60,7 @@ class LogicProgramLanguage:
         """Say whether all options are written."""
         return self.section == "options" and not self.is_commented and self.num_lines >= (self.num_options or 2)
 
-    def after(self, piece: str) -> Language:
+    def after(self, piece: str) -> PieceLanguage:
         """Take in a line, or a part of one that lists members."""
         match self.section, piece:
             case "start", _:
@@ -104,7 +104,7 @@ class LogicProgramLanguage:
             return replace(self, sorts=(*before, last), is_listing=piece.endswith(","))
         if function := _FUNCTION.match(piece):
             arguments = tuple(name.strip() for name in function[2].split(","))
-            return replace(self, functions=(*self.functions, FunctionType(function[1], arguments, function[3])))
+            return replace(self, functions=(*self.functions, DeclaredFunction(function[1], arguments, function[3])))
         sort = _SORT.match(piece)
         assert sort is not None
         numbers = sort[2].split(",")[0].strip().isdigit()
@@ -181,6 +181,6 @@ def _members(text: str) -> tuple[str, ...]:
     return tuple(member.strip() for member in listed if member.strip())
 
 
-def logic_program_language(problem: Problem) -> Language:
+def logic_program_language(problem: Problem) -> PieceLanguage:
     """Return the language of `logic-program` texts for a problem's options."""
     return LogicProgramLanguage(None if problem.options is None else len(problem.options))

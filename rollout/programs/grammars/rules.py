@@ -8,7 +8,7 @@ from typing import Literal
 
 from critics.problem import Problem
 from critics.text.inflection import is_plural, plural, singular
-from rollout.decoding.languages import Language
+from rollout.decoding.languages import PieceLanguage
 from rollout.programs.grammars.lark import COMMENT, END, any_case, choice, literal, terminal, words_of
 
 MAX_PREDICATES, MAX_STATEMENTS, MAX_PREMISES = 40, 60, 4
@@ -46,7 +46,7 @@ class RulesLanguage:
         """Say whether the query is written."""
         return self.section == "end"
 
-    def after(self, piece: str) -> Language:
+    def after(self, piece: str) -> PieceLanguage:
         """Take in a line."""
         if self.section == "query":
             return replace(self, section="end")
@@ -141,6 +141,6 @@ def _alike(name: str) -> Iterator[str]:
         yield "".join(words[:-1]) + form
 
 
-def rules_language(problem: Problem) -> Language:
+def rules_language(problem: Problem) -> PieceLanguage:
     """Return the language of `rules` programs; it is the same for all problems."""
     return RulesLanguage()

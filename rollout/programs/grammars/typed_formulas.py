@@ -40,7 +40,7 @@ class SortType:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionType:
+class DeclaredFunction:
     """A declared function by the names of its sorts; its result may be `bool` or `int`."""
 
     name: str
@@ -49,13 +49,13 @@ class FunctionType:
 
 
 @lru_cache(maxsize=64)
-def formulas(sorts: tuple[SortType, ...], functions: tuple[FunctionType, ...]) -> str:
+def formulas(sorts: tuple[SortType, ...], functions: tuple[DeclaredFunction, ...]) -> str:
     """Return the rules of `formula` and of everything under it."""
     return "\n".join(_Formulas(sorts, functions).rules())
 
 
 class _Formulas:
-    def __init__(self, sorts: Sequence[SortType], functions: Sequence[FunctionType]) -> None:
+    def __init__(self, sorts: Sequence[SortType], functions: Sequence[DeclaredFunction]) -> None:
         self._sorts = {sort.name: sort for sort in sorts}
         self._functions = functions
         self._places = {name: place for place, name in enumerate(self._sorts)}
@@ -164,7 +164,7 @@ class _Formulas:
             applied = (self._applied(function, at) for function in self._functions if function.result == sort)
             yield f"term{place}{at}: {choice([f'argument{place}{at}', *applied])}"
 
-    def _applied(self, function: FunctionType, at: str) -> str:
+    def _applied(self, function: DeclaredFunction, at: str) -> str:
         arguments = [f"argument{self._places[sort]}{at}" for sort in function.arguments]
         return f"{literal(function.name + '(')} {_COMMA.join(arguments)} {literal(')')}"
 
