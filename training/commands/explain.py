@@ -9,19 +9,13 @@ from typing import Annotated, Any, TypedDict
 import typer
 
 from critics.errors import InputError
-from critics.formats.format import find_format
-from critics.formats.steps import bad_place
-from critics.judge import slim
 from critics.verdict import Verdict, read_verdict
 from critics.verdict.reading import Span
 from rollout.records.traces import Trace, read_trace, with_judgement
-from training.commands.attempts import judging, read_attempts_that_are
 from training.commands.messages import say
 from training.commands.options import Json, Runs, Timeout
-from training.commands.traces import find_traces
 from training.lineage.kept import CERTIFICATES, REJECTED
 from training.records.store import read_records
-from training.reporting.proofs import trace_lines
 
 EXAMPLE = "certistar explain kept 3"
 NUM_SHOWN = 3
@@ -63,6 +57,9 @@ def explain(
     if attempt is None:
         _of_runs(str(file), runs or [Path("checkpoints")], as_json)
         return
+    from critics.judge import slim
+    from training.commands.attempts import judging
+
     record = _of_kept(file, attempt) if file.is_dir() else _of_file(file, attempt)
     if "problem" not in record:
         told = f"{record['id']}: not readable ({record['reason']}): {record.get('feedback', '')}"
@@ -82,6 +79,9 @@ def explain(
 
 def _of_runs(name: str, folders: list[Path], as_json: bool) -> None:
     """Show the attempts below runs that have an id, or a certificate of a digest that begins so, with their proofs."""
+    from training.commands.traces import find_traces
+    from training.reporting.proofs import trace_lines
+
     found = list(find_traces(name, folders))
     if not found:
         where = ", ".join(map(str, folders))
@@ -97,6 +97,8 @@ def _of_runs(name: str, folders: list[Path], as_json: bool) -> None:
 
 
 def _of_file(file: Path, name: str) -> Mapping[str, Any]:
+    from training.commands.attempts import read_attempts_that_are
+
     given, _ = read_attempts_that_are(file)
     found = next((each.record for each in given if each.id == name), None)
     if found is None:
@@ -132,6 +134,9 @@ def _pieces(verdict: Verdict, trace: Trace) -> Iterator[Piece]:
 
 def _shown(verdict: Verdict, trace: Trace) -> Iterator[Span]:
     """Yield the spans with the first bad step as one of its own, cut out of what is unread."""
+    from critics.formats.format import find_format
+    from critics.formats.steps import bad_place
+
     steps = find_format(trace.format).steps(trace.problem, trace.completion)
     place = bad_place(verdict, steps)
     bad = None if place is None or place >= len(steps) else steps[place]
@@ -149,6 +154,8 @@ def _shown(verdict: Verdict, trace: Trace) -> Iterator[Span]:
 
 def _lines(trace: Trace, verdict: Verdict, pieces: list[Piece]) -> Iterator[str]:
     if verdict.coverage is None:
+        from training.reporting.proofs import trace_lines
+
         yield from trace_lines(trace)
         return
     yield f"attempt {trace.id} ({trace.format})"

@@ -6,25 +6,9 @@ from typing import Annotated, cast
 
 import typer
 
-from critics.judge import slim
-from critics.verdict import read_verdict
-from training.commands.attempts import (
-    judging,
-    read_attempts,
-    read_attempts_that_are,
-    taught,
-    traces_that_are,
-    with_verdicts,
-)
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, OfArm, OfSeed, Out, Timeout
-from training.exchange.exports import export as exported
-from training.exchange.finding import find_dataset
-from training.exchange.step_labels import STEP_SHAPES, JudgedText, step_row
 from training.records.store import write_records
-from training.rewards.certified import Credit
-from training.rewards.preferences import SHAPES as PREFERENCES
-from training.rewards.preferences import preferences
 
 EXAMPLE = "certistar export kept --to messages --out messages.jsonl"
 
@@ -65,9 +49,14 @@ def export(
     of each with their labels, for process reward models. `--to dpo` and `kto` (TRL) write preferences: certified
     attempts against refuted ones at the same problem.
     """
+    from training.exchange.exports import export as exported
+    from training.exchange.finding import find_dataset
+    from training.exchange.step_labels import STEP_SHAPES
+    from training.rewards.preferences import SHAPES as PREFERENCES
+
     if to in PREFERENCES:
         traces = folder / "traces.jsonl" if folder.is_dir() else folder
-        print_counts(_preferred(traces, to, out, verdicts, cast("Credit", credit), jobs, timeout), as_json)
+        print_counts(_preferred(traces, to, out, verdicts, credit, jobs, timeout), as_json)
         return
     if to in STEP_SHAPES:
         num = write_records(out, _steps(folder / "traces.jsonl" if folder.is_dir() else folder, to, jobs, timeout))
@@ -78,6 +67,11 @@ def export(
 
 def _steps(path: Path, shape: str, jobs: int, timeout_s: float) -> Iterator[dict[str, object]]:
     """Yield one row for each attempt of whose steps its critic knows something."""
+    from critics.judge import slim
+    from critics.verdict import read_verdict
+    from training.commands.attempts import judging, read_attempts
+    from training.exchange.step_labels import JudgedText, step_row
+
     given = read_attempts(path)
     verdicts = judging(jobs, timeout_s, anew=True)(slim(each.record) for each in given)
     for each, found in zip(given, verdicts, strict=True):
@@ -88,13 +82,18 @@ def _steps(path: Path, shape: str, jobs: int, timeout_s: float) -> Iterator[dict
 
 
 def _preferred(
-    path: Path, to: str, out: Path, verdicts: Path | None, credit: Credit, jobs: int, timeout_s: float
+    path: Path, to: str, out: Path, verdicts: Path | None, credit: str, jobs: int, timeout_s: float
 ) -> dict[str, int]:
     """Write preferences of a file's attempts, and return their counts."""
-    preferences([], to, credit)
+    from training.commands.attempts import judging, read_attempts_that_are, taught, traces_that_are, with_verdicts
+    from training.rewards.certified import Credit
+    from training.rewards.preferences import preferences
+
+    blamed = cast(Credit, credit)
+    preferences([], to, blamed)
     records, rejected = read_attempts_that_are(path)
     found = list(with_verdicts(records, path, verdicts, judging(jobs, timeout_s, anew=True), rejected))
-    rows = list(preferences(taught(traces_that_are(found, rejected), rejected), to, credit))
+    rows = list(preferences(taught(traces_that_are(found, rejected), rejected), to, blamed))
     write_records(out, rows)
     counts = {"traces": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}
     return counts | ({"rejected": len(rejected)} if rejected else {})

@@ -9,20 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from critics.errors import InputError
-from critics.replay.grades import count_by_grade
-from rollout.records.traces import read_judgement
-from training.commands.attempts import judging, read_attempts
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, Out, Timeout, WithoutJail, leave_the_jail
 from training.records.store import read_lines, write_records
-from training.reporting.program_tables import (
-    blind_attempts,
-    error_columns,
-    error_table,
-    program_rows,
-    program_table,
-    read_programs,
-)
 
 EXAMPLE = "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2"
 _PROGRAM_FORMATS = frozenset(("rules", "csp", "logic-program", "fol", "z3-python"))
@@ -40,6 +29,18 @@ def judge(
     without_jail: WithoutJail = False,
 ) -> None:
     """Judge attempts: one verdict record for each, in the same order."""
+    from critics.replay.grades import count_by_grade
+    from rollout.records.traces import read_judgement
+    from training.commands.attempts import judging, read_attempts
+    from training.reporting.program_tables import (
+        blind_attempts,
+        error_columns,
+        error_table,
+        program_rows,
+        program_table,
+        read_programs,
+    )
+
     if without_jail:
         leave_the_jail()
     given, judge_all = read_attempts(file, problems), judging(jobs, timeout)

@@ -9,19 +9,13 @@ import typer
 
 from critics.errors import InputError
 from critics.problem import Problem, read_problem
-from rollout.formulas.ahead import generate_ahead
 from rollout.problems.catalogue import LANGUAGES, family
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
-from rollout.published.loaders import load_published
-from rollout.published.logic_forms import class_coverage
-from training.autoeval.dataset_statistics import said, statistics_of
-from training.autoeval.figures import counts_figure
 from training.commands.messages import say, say_or_print
 from training.commands.options import Json, Out, Seed
 from training.hardware import num_cores
 from training.records.store import write_new_records, write_text
-from training.rounds.problems import drawn
 
 EVERY = "autoeval-all"
 PAPERS = ("autoeval-3cnf", "autoeval-pl", "autoeval-fol", "autoeval-fol-english", "autoeval-re")
@@ -64,7 +58,7 @@ def problems(
         raise InputError(f"problems {name}: {option} is for formulas that are generated: {', '.join(LANGUAGES)}")
     configurations: dict[str, Any] = {}
     if source is not None:
-        listed = drawn(list(load_published(source, name)), num, seed)
+        listed = _published(source, name, num, seed)
     else:
         keys = {**_prontoqa_keys(name, hops, ontology, ordered), **dict(map(_setting, settings or []))}
         configurations = _configurations(name, keys, split)
@@ -73,21 +67,43 @@ def problems(
         listed = classified(name, listed, classes_by, seed=seed)
     records = [problem.record() for problem in listed]
     write_new_records(out, records)
-    found = {
-        own: statistics_of([problem for problem in listed if problem.dataset == own], configuration.categories)
-        for own, configuration in configurations.items()
-        if is_language
-    }
-    if figure is not None:
-        write_text(figure, counts_figure({own: each["by_metric"] for own, each in found.items()}))
+    found = _statistics(listed, configurations, figure) if is_language else {}
     statistics = {} if not found else {"statistics": found if name == EVERY else found[name]}
     record = {"problems": len(records), "out": str(out), **statistics}
     say_or_print(f"{len(records)} problems in {out}", record, as_json)
-    for line in (line for own, each in found.items() for line in said(own, each)):
-        say(line)
+    if found:
+        _say_statistics(found)
     _say_what_they_are(name, records)
     if source is not None and name == "deontiqa":
         _say_findings(source)
+
+
+def _statistics(listed: Sequence[Problem], configurations: Mapping[str, Any], figure: Path | None) -> dict[str, Any]:
+    """Return the statistics of data sets of formulas, drawn where a figure is wanted."""
+    from training.autoeval.dataset_statistics import statistics_of
+    from training.autoeval.figures import counts_figure
+
+    found = {
+        own: statistics_of([problem for problem in listed if problem.dataset == own], configuration.categories)
+        for own, configuration in configurations.items()
+    }
+    if figure is not None:
+        write_text(figure, counts_figure({own: each["by_metric"] for own, each in found.items()}))
+    return found
+
+
+def _say_statistics(found: Mapping[str, Any]) -> None:
+    from training.autoeval.dataset_statistics import said
+
+    for line in (line for own, each in found.items() for line in said(own, each)):
+        say(line)
+
+
+def _published(source: Path, name: str, num: int | None, seed: int) -> list[Problem]:
+    from rollout.published.loaders import load_published
+    from training.rounds.problems import drawn
+
+    return drawn(list(load_published(source, name)), num, seed)
 
 
 def _configurations(name: str, keys: dict[str, Any], split: str) -> dict[str, Any]:
@@ -104,6 +120,8 @@ def _say_what_they_are(name: str, records: Sequence[Mapping[str, object]]) -> No
     """Count FOLIO's logic classes; elsewhere the problems that nothing can be certified of."""
     unformalised = sum(record["formal"] is None for record in records)
     if name == "folio":
+        from rollout.published.logic_forms import class_coverage
+
         shares = ", ".join(f"{kind} {num}" for kind, num in class_coverage(map(read_problem, records)).items())
         say(f"problems with statements of each logic class: {shares}")
     elif unformalised:
@@ -113,6 +131,8 @@ def _say_what_they_are(name: str, records: Sequence[Mapping[str, object]]) -> No
 def _generated(name: str, configuration: Any, num: int, seed: int, jobs: int | None) -> Iterable[Problem]:
     """Return generated problems: the same ones, by however many processes."""
     if name in LANGUAGES:
+        from rollout.formulas.ahead import generate_ahead
+
         return generate_ahead(configuration, num, seed=seed, jobs=num_cores() if jobs is None else jobs)
     return family(name).generate(configuration, num, seed=seed)
 
@@ -193,13 +213,8 @@ def classified(name: str, problems: Sequence[Problem], config_path: Path, *, see
         raise error.reason from error
     counts = coverage(named[each] for listed in own for each in listed)
     say(f"statements of each class: {', '.join(f'{what} {num}' for what, num in counts.items())}")
+    found = [{named[each] for each in listed} for listed in own]
     return [
-        replace(
-            problem,
-            meta={
-                **problem.meta,
-                "logic_classes": [own for own in LOGIC_CLASSES if own in {named[each] for each in listed}],
-            },
-        )
-        for problem, listed in zip(problems, own, strict=True)
+        replace(problem, meta={**problem.meta, "logic_classes": [name for name in LOGIC_CLASSES if name in classes]})
+        for problem, classes in zip(problems, found, strict=True)
     ]

@@ -8,12 +8,8 @@ from typing import Annotated
 import typer
 
 from critics.errors import InputError
-from critics.recheck.__main__ import told
-from critics.recheck.rejudging import BAD_LINE, recheck_texts
-from training.commands.attempts import judging
 from training.commands.messages import say
 from training.commands.options import Jobs, Json, Timeout, WithoutJail, leave_the_jail
-from training.commands.traces import trace_files
 from training.records.store import StoreError, read_lines
 
 EXAMPLE = "certistar recheck verdicts.jsonl --json"
@@ -31,6 +27,10 @@ def recheck(
     Exit status 1 if any is rejected. Verdicts without their texts are checked as evidence alone. Of a run, its training
     traces and the attempts behind its figures, held-out ones, are checked.
     """
+    from critics.recheck.__main__ import told
+    from critics.recheck.rejudging import recheck_texts
+    from training.commands.attempts import judging
+
     if without_jail:
         leave_the_jail()
     bad: list[dict[str, str]] = []
@@ -52,6 +52,8 @@ def recheck(
 
 def _files(path: Path) -> list[Path]:
     """Return the files of judged attempts below a folder; a file is itself."""
+    from training.commands.traces import trace_files
+
     found = trace_files([path])
     if not found:
         raise InputError(f"{path}: no judged attempts lie in it; name a file, or a folder that `certistar run` wrote")
@@ -63,6 +65,6 @@ def _readable(file: Path, bad: list[dict[str, str]]) -> Iterator[object]:
     for record in read_lines(file):
         if isinstance(record, StoreError):
             say(str(record))
-            bad.append({"id": str(record).partition(": ")[0], "reason": BAD_LINE})
+            bad.append({"id": str(record).partition(": ")[0], "reason": "bad_line"})
         else:
             yield record

@@ -6,13 +6,6 @@ from itertools import chain
 from training.commands.messages import say_or_print
 from training.commands.options import Adapter, Config, Json, Out, Overrides, Problems
 from training.configuration.run import load_run
-from training.records.open_store import OpenStore
-from training.records.store import write_records
-from training.rounds.problems import read_problems
-from training.rounds.rollout_store import stored_strategy
-from training.workers.policy import quiet_policy
-from training.workers.requests import batches
-from training.workers.strategies import strategy_of
 
 EXAMPLE = "certistar rollout configs/smoke.yaml --problems problems.jsonl --out traces.jsonl"
 
@@ -28,6 +21,13 @@ def rollout(
     """Sample attempts at problems with a configuration's model and its first arm's decoding."""
     from rollout.actor_critic.feedback import DialogReviewPool
     from training.logs import tracked
+    from training.records.open_store import OpenStore
+    from training.records.store import write_records
+    from training.rounds.problems import read_problems
+    from training.rounds.rollout_store import stored_strategy
+    from training.workers.policy import quiet_policy
+    from training.workers.requests import batches
+    from training.workers.strategies import strategy_of
 
     loaded = load_run(config, overrides)
     arm, size = loaded.arms[0], loaded.sampling.batch_size

@@ -10,7 +10,6 @@ from training.commands.messages import print_counts, say_or_print
 from training.commands.options import Config, Json, Out, Overrides, Seed
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError, read_yaml
-from training.finetuning.example_files import examples_path
 from training.finetuning.trackers import check_installed
 from training.logs import quieten
 
@@ -41,6 +40,8 @@ def train(
         return
     if data is None:
         raise ConfigError("--data: name a folder that `filter` or a round wrote")
+    from training.finetuning.example_files import examples_path
+
     loaded = load_run(config, overrides)
     examples_path(data)
     if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
