@@ -24,7 +24,7 @@ def test_reading_a_configuration_loads_settings_and_no_engine() -> None:
     assert sum(found.values()) <= BARS["configuration"], found
 
 
-@pytest.mark.parametrize("words", [[], ["report"], ["bench"], ["doctor"]])
+@pytest.mark.parametrize("words", [[], ["report"], ["judge"], ["recheck"], ["export"], ["pack"], ["doctor"]])
 def test_help_loads_next_to_nothing(words: list[str]) -> None:
     found = loaded_lines(["certistar", *words, "--help"])
     assert sum(found.values()) <= BARS["help"], found

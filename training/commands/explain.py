@@ -14,7 +14,6 @@ from critics.verdict.reading import Span
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.commands.messages import say
 from training.commands.options import Json, Runs, Timeout
-from training.lineage.kept import CERTIFICATES, REJECTED
 from training.records.store import read_records
 
 EXAMPLE = "certistar explain kept 3"
@@ -108,6 +107,8 @@ def _of_file(file: Path, name: str) -> Mapping[str, Any]:
 
 def _of_kept(folder: Path, name: str) -> Mapping[str, Any]:
     """Return a row of a kept folder, by its id or its number; raises `InputError` where there is none, or several."""
+    from training.lineage.kept import CERTIFICATES, REJECTED
+
     paths = [path for path in (folder / CERTIFICATES, folder / REJECTED) if path.is_file()]
     if not paths:
         raise InputError(f"{folder}: is no folder that `certistar filter` wrote; name such a one, or a file")
