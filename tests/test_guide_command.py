@@ -159,6 +159,12 @@ def test_wrong_options_are_refused_with_the_remedy(tmp_path: Path) -> None:
     assert "--text" in refusal("guide", "logic", "--batch", tmp_path / "b", "--text", tmp_path / "t")
 
 
+def test_the_original_engine_is_asked_for_in_a_clone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tools.conformance.guide", None)
+    said = refusal("guide", "logic", "--mode", "compatible")
+    assert "clone of the repository" in said
+
+
 def test_other_guides_list_what_is_finite(tmp_path: Path) -> None:
     stored = "[[set:k=v]] [[set:key=w]] "
     assert answer(tmp_path, "[[", name="memory")["allowed"] == ["set"]
