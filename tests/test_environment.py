@@ -10,8 +10,7 @@ from critics.problem import Formal, Problem
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace, read_trace
 from training.configuration.run import ArmConfig
-from training.curation.environment import kept_by_grade, proves_label
-from training.curation.filters import kept
+from training.curation.filters import kept, kept_by_grade, proves_label
 
 FORMAL = Formal(("(cat tom)", "(cat 'x) -> (warm 'x)"), "(warm tom)")
 TRUE = Problem("t", "mine", "Prose.", "Is Tom warm?", None, "true", FORMAL)

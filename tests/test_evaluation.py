@@ -17,7 +17,7 @@ from rollout.records.traces import Judgement, Trace, read_trace
 from training.cli import app
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
-from training.curation.environment import formal_outcome
+from training.curation.filters import formal_outcome
 from training.curation.judging import judged
 from training.reporting.comparison import write_report
 from training.rounds.evaluation import asked, measure, tally

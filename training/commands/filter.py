@@ -26,8 +26,7 @@ from training.commands.rationales import Filtering, filter_table, show
 from training.configuration.learning import KEEPS
 from training.configuration.section import nearest
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
-from training.curation.environment import kept_by_grade
-from training.curation.filters import faithfulness_counts, funnel, kept, outline, select
+from training.curation.filters import faithfulness_counts, funnel, kept, kept_by_grade, outline, select
 from training.curation.judging import FITS_ANOTHER, independent
 from training.curation.outcomes import coverage, outcomes
 from training.exchange.rationales import Reading, rejections

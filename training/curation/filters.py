@@ -3,13 +3,14 @@
 naive and guided are STaR's own criterion, a right answer, without and with the guide; of a round trip, whose answer
 only the critic knows, naive asks that a formula came back. label is naive under the name that LLM-ARC has for it;
 tests also asks that a program passes its own tests; proved is guided and LogicGuide's strict filter, a proof in the
-guide's environment whose outcome is the gold answer (`training.curation.environment` says what that leaves open);
+guide's environment whose outcome is the gold answer (weaker than a certificate: `formal_outcome`);
 majority, which needs no gold answer, asks for the answer that most
 samples of the problem give; strict asks for a certificate whose formulas were checked, were given, or are borne out by
 the text, and faithful is another name for it; trusted asks for a certificate of any grade;
 unfiltered keeps whatever was finished. The rest is counted, never silently dropped.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,12 +19,14 @@ from typing import Any
 from critics.audit.faithful import JudgedAttempt, gather, is_disputed, outcome, problem_key
 from critics.errors import InputError
 from critics.problem import Attempt
+from critics.replay.answers import in_terms_of
 from critics.replay.grades import Grade, count_by_grade
+from rollout.decoding.guide import Truth
+from rollout.guides.logic import LogicGuide
 from rollout.records.sampling import derived_seed
 from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace
 from training.configuration.learning import Keep
-from training.curation.environment import proves_label
 from training.curation.outcomes import is_decided
 
 
@@ -228,3 +231,42 @@ def _written(trace: Trace) -> str:
     if trace.legs:  # the description is learnt as well, and may be another one
         return "\n".join(leg.completion for leg in trace.legs)
     return str(trace.messages) if trace.messages else trace.completion
+
+
+_BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+NOT_CERTIFIED = "none"
+
+
+def formal_outcome(trace: Trace) -> Truth | None:
+    """Return what the environment of the attempt has decided at its end, taking the formalisation on trust.
+
+    This is the paper's formal verdict (section 4.1), which needs neither an answer nor agreement with the text: the
+    guide's own state after all closed blocks, in which a step that does not follow changes nothing. `unknown` where
+    all that follows was inferred and the goal is open; None where more could be inferred, or no goal is set. Not asked
+    is whether the formalisation says what the text says, whether the goal is the question, whether an axiom is a
+    premise at all, contradicts another or is the goal itself, or whether the sentences beside the blocks are true.
+    """
+    if trace.messages or trace.legs:
+        return None
+    guide = LogicGuide.for_problem(trace.problem)
+    for block in _BLOCK.findall(trace.completion):
+        guide.close(block.encode(errors="replace"))
+    return guide.conclusion()
+
+
+def proves_label(trace: Trace) -> bool:
+    """Say whether the environment holds a proof, of the goal or of its negation, whose outcome is the gold answer.
+
+    That nothing more follows is no proof: a gold answer `unknown` is never proved so.
+    """
+    gold = trace.problem.answer
+    if gold is None or trace.format != "guided":
+        return False
+    outcome = formal_outcome(trace)
+    return outcome in ("true", "false") and in_terms_of(outcome, trace.problem.options) == gold
+
+
+def kept_by_grade(traces: Iterable[Trace]) -> dict[str, int]:
+    """Count kept traces by the grade of their certificates, and those that have none."""
+    grades = [trace.judged.grade for trace in traces]
+    return {**count_by_grade(grades), NOT_CERTIFIED: sum(grade is None for grade in grades)}

@@ -8,6 +8,7 @@ text beside them, which takes the base model's tokenizer; `certistar train` chec
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -248,6 +249,7 @@ def _learns_the_last(turns: object, told: Messages) -> bool:
     return shaped and len(listed) == num and is_object(listed[-1]) and listed[-1]["learnt"] is True
 
 
+@cache
 def _instructions() -> list[dict[str, str]]:
     """Return the system turns that a trained actor may be told."""
     switches = product((True, False), repeat=4)

@@ -12,8 +12,16 @@ from rollout.policies.policy import PolicyError, load_tokenizer
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
-from training.curation.environment import kept_by_grade
-from training.curation.filters import Outline, false_positives, funnel, is_lucky, outline, select, subsample
+from training.curation.filters import (
+    Outline,
+    false_positives,
+    funnel,
+    is_lucky,
+    kept_by_grade,
+    outline,
+    select,
+    subsample,
+)
 from training.curation.judging import FITS_ANOTHER, independent
 from training.curation.outcomes import coverage
 from training.lineage.entries import LINEAGE, Origin, entries, origin, read_entries, write_entries

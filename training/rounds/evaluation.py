@@ -21,8 +21,15 @@ from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace
 from training.autoeval.errors import measure_false_positives
 from training.autoeval.scores import score_report
-from training.curation.environment import formal_outcome
-from training.curation.filters import compiles, is_certified, is_lucky, is_right, passes_in_solver, passes_tests
+from training.curation.filters import (
+    compiles,
+    formal_outcome,
+    is_certified,
+    is_lucky,
+    is_right,
+    passes_in_solver,
+    passes_tests,
+)
 from training.curation.judging import judged
 from training.outcomes import FLAGS, GROUPINGS, Record, Table, table_of
 from training.reporting.stages import errors_of, stage_of

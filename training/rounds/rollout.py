@@ -24,8 +24,7 @@ from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import CERTIFIED
 from training.configuration.run import ArmConfig, RunConfig
-from training.curation.environment import proves_label
-from training.curation.filters import is_certified, is_right
+from training.curation.filters import is_certified, is_right, proves_label
 from training.records.open_store import OpenStore
 from training.records.store import is_stored, read_records, write_records
 from training.rounds.line import WHOLE, Line, RunError, Shard, line_path
