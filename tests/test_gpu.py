@@ -12,10 +12,9 @@ import pytest
 import torch
 
 from rollout.decoding.reference import generate_batch
-from rollout.decoding.request import Request, RequestLimits
+from rollout.decoding.request import Request, RequestLimits, is_out_of_memory
 from rollout.decoding.sampling import DecodingLoop
 from rollout.decoding.scoring import score_batch
-from rollout.policies.kept import is_out_of_memory
 from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import ALL_OFF, Sampling, Switches

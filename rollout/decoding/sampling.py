@@ -22,10 +22,9 @@ from rollout.decoding.cache import PADDING, RaggedCache
 from rollout.decoding.choice import Logits, choose, log_probabilities, uniforms_of
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
-from rollout.decoding.request import Request, RequestLimits
+from rollout.decoding.request import Request, RequestLimits, is_out_of_memory
 from rollout.decoding.rows import Row
 from rollout.decoding.seats import Seats
-from rollout.policies.kept import is_out_of_memory
 from rollout.records.sampling import ALL_OFF, Switches
 
 log = logging.getLogger(__name__)

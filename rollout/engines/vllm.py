@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError, RunFailed
-from rollout.policies.kept import is_out_of_memory
+from rollout.decoding.request import is_out_of_memory
 from rollout.policies.models import empty_model, source
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from critics.errors import InputError, RunFailed
-from rollout.policies.kept import is_out_of_memory
+from rollout.decoding.request import is_out_of_memory
 from rollout.policies.models import require_positions
 from rollout.policies.policy import adapter_weights_digest, load_tokenizer
 from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
