@@ -16,12 +16,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
-from rollout.servers.connection import KeptReply
 from training.records.open_store import OpenStore
+
+if TYPE_CHECKING:
+    from rollout.servers.connection import KeptReply
 
 _WRITTEN = ("out", "traces", "table")
 """Options that name what a command writes."""
@@ -49,15 +51,17 @@ class ReplyLog:
         if "store" in self.__dict__:
             self.path.unlink(missing_ok=True)
 
-    def recall(self, request: str) -> KeptReply | None:
+    def recall(self, request: str) -> "KeptReply | None":
         """Return the next reply to a request; None where all have been given."""
         if self._given[request] >= self.store.count(request):
             return None
         record = self.store.unit(request)[self._given[request]]
         self._given[request] += 1
+        from rollout.servers.connection import KeptReply
+
         return KeptReply(record["reply"], tuple(record["dropped"]))
 
-    def keep(self, request: str, reply: KeptReply) -> None:
+    def keep(self, request: str, reply: "KeptReply") -> None:
         """Keep a reply."""
         number = self.store.count(request)
         self.store.append([{"unit": request, "id": number, "reply": reply.text, "dropped": list(reply.dropped)}])
@@ -73,12 +77,12 @@ class CommandReplies:
 
     address: str
 
-    def recall(self, request: str) -> KeptReply | None:
+    def recall(self, request: str) -> "KeptReply | None":
         """Return the next reply to a request."""
         log = _LOG.get()
         return None if log is None else log.recall(self._name(request, log))
 
-    def keep(self, request: str, reply: KeptReply) -> None:
+    def keep(self, request: str, reply: "KeptReply") -> None:
         """Keep a reply."""
         if (log := _LOG.get()) is not None:
             log.keep(self._name(request, log), reply)
