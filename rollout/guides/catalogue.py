@@ -9,9 +9,7 @@ from weakref import WeakKeyDictionary
 from critics import registry
 from critics.errors import InputError
 from critics.problem import Problem, object_of, read_problem, text_of
-from rollout.decoding.conclusion import ConcludingGuide
 from rollout.decoding.guide import Guide
-from rollout.guides.logic import LogicGuide
 
 GUIDES: Mapping[str, str] = {
     "logic": "rollout.guides.logic:LogicGuide",
@@ -57,6 +55,9 @@ class GuideRecipe:
         if not self.is_concluding:
             made = guide_named(self.name, self.problem)
         elif self.name == "logic":
+            from rollout.decoding.conclusion import ConcludingGuide
+            from rollout.guides.logic import LogicGuide
+
             made = ConcludingGuide(LogicGuide.for_problem(self.problem), self.problem)
         else:
             raise InputError(f"guide: {self.name!r} decides no goal; set sampling.conclusion to free")

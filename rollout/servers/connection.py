@@ -18,7 +18,6 @@ from typing import Any, Protocol, TypeAlias
 
 from critics.errors import InputError, RunFailed
 from critics.problem import is_list, is_object
-from rollout.prompts.conversation import without_system
 from rollout.settings import ServerSettings
 
 Messages: TypeAlias = Sequence[Mapping[str, str]]
@@ -269,6 +268,8 @@ class Connection:
     def _prompt_fields(self, question: ServerRequest) -> RequestFields:
         if isinstance(question.prompt, str):
             return {"prompt": question.prompt + question.written}
+        from rollout.prompts.conversation import without_system
+
         prompt = without_system(question.prompt) if _SYSTEM in self.dropped else question.prompt
         if not question.written:
             return {"messages": list(prompt)}
