@@ -207,6 +207,9 @@ class Vocabulary:
     counted: set[str] = field(default_factory=set[str])
     """Nouns that stand behind `a`, `an`, `every` or `each`."""
 
+    definites: set[str] = field(default_factory=set[str])
+    """Nouns of which one is spoken of: `the dog` with a verb in the singular."""
+
     @classmethod
     def of(cls, sentences: Iterable[str]) -> "Vocabulary":
         """Collect the words of sentences; the first word of each tells nothing by its capital."""
@@ -221,6 +224,8 @@ class Vocabulary:
             r"\b(?:[Aa]n?|[Ee]very|[Ee]ach|[Nn]o) ([a-z]+)(?= (?:is|are|has|that|who|does|can)\b|[.,?]|$)", sentence
         ):
             self.counted.add(noun)
+        for noun in re.findall(r"\b[Tt]he ([a-z]+(?: [a-z]+)?)(?= (?:is|does|has|can|[a-z]+s)\b)", sentence):
+            self.definites |= set() if is_plural(noun.split(" ")[-1]) else {noun}
         for at, word in enumerate(re.findall(r"[\w'’+#./-]+", sentence)):
             plain = re.sub(r"['’]s$", "", word.strip("./'’"))
             if plain[:1].islower() and plain == plain.lower():

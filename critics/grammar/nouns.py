@@ -83,6 +83,8 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
         yield from _pronoun(chart, i, referents)
     elif word in POSSESSIVES:
         yield from _own(chart, i, j, referents)
+    elif pair := _two_individuals(chart, i, j):
+        yield Subject("terms", "plural", terms=pair)
     elif word in ("the", "that", "this"):
         yield from _definite(chart, i, j, referents)
     elif chart.tokens[i].owns and j - i > 1 and all(map(chart.is_content, range(i + 1, j))):
@@ -173,6 +175,22 @@ def _is_list_of_names(chart: Chart, i: int, j: int) -> bool:
     return bool({"and", "or", "nor"} & set(words)) and all(
         word in (",", "and", "or", "nor", "both", "either", "neither", "the") for word in words
     )
+
+
+def _two_individuals(chart: Chart, i: int, j: int) -> tuple[Term, ...]:
+    """Return the two of `the dog and the cat`, `the dog and Tom`; nothing where they are not two individuals."""
+    words = chart.words
+    if words[i:j].count("and") != 1 or "the" not in (words[i], words[i + words[i:j].index("and") + 1]):
+        return ()
+    cut = i + words[i:j].index("and")
+    found: list[Term] = []
+    for start, stop in ((i, cut), (cut + 1, j)):
+        if stop - start == 1 and chart.is_name(start):
+            found.append(Constant(words[start]))
+        elif words[start] == "the" and " ".join(words[start + 1 : stop]) in chart.vocabulary.definites:
+            one = definite(chart, start, stop)
+            found += [] if one is None else [one]
+    return tuple(found) if len(found) == 2 else ()
 
 
 def _names(chart: Chart, i: int, j: int) -> Iterator[Subject]:

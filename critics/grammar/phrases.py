@@ -191,7 +191,7 @@ class _Phrase:
 
     def _connective(self, word: str) -> bool:
         chart, at = self.chart, self.at
-        if at == self.start or at + 1 >= self.end:
+        if at == self.start or at + 1 >= self.end or self._starts_clause(at + 1):
             return False
         if self.in_clause:
             self.words.append(word)
@@ -205,6 +205,19 @@ class _Phrase:
             return True
         self.words.append(word)
         return True
+
+    def _starts_clause(self, at: int) -> bool:
+        """Say whether a verb with an object stands behind a connective: what is joined is no end of an object."""
+        chart = self.chart
+        start = at
+        while start + 1 < self.end and (chart.words[start] == "the" or (start > at and chart.is_content(start))):
+            start += 1
+        for verb in {at, start}:
+            word, after = chart.words[verb], chart.words[verb + 1] if verb + 1 < self.end else ""
+            takes = after in ARTICLES or (verb + 1 < self.end and chart.is_name(verb + 1))
+            if not chart.is_name(verb) and third(word) and takes:
+                return True
+        return False
 
     def _is_auxiliary(self, word: str) -> bool:
         return (

@@ -39,7 +39,7 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
         i += 1
     if i >= j:
         return
-    if i == 0 and words[0] in ("and", "but", "also", "so"):
+    if i == 0 and j > 1 and words[0] in ("and", "but", "also", "so"):
         i += 1
     if words[i : i + 2] == ("those", "who"):
         # Those who work: people who work.
@@ -179,7 +179,7 @@ def _trailing_clause(chart: Chart, start: int, end: int, referents: Referents) -
 def _moved(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
     """In 1988, A won: A won in 1988."""
     words = chart.words
-    if "," not in words[:7] or chart.has(i, j, "and", "or"):
+    if "," not in words[i:j][:7] or chart.has(i, j, "and", "or"):
         return
     cut = i + words[i:j].index(",")
     if not set(words[i:cut]) & (STRUCTURE | set(BE)):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from critics.grammar.chart import Conventions
 from critics.grammar.reader import Reader, Reading, Refusal
 
-_BOUNDARY = re.compile(r"(?<=[.?!])[\"'”’)]?\s+(?=[\"'“‘(\[]?[A-Z0-9])|\s*\n+\s*")
+_BOUNDARY = re.compile(r"(?<=[.?!])(?P<closing>[\"'”’)]?)\s+(?=[\"'“‘(\[]?[A-Z0-9])|\s*\n+\s*")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs|e\.g|i\.e))\.[\"'”’)]?$")
 _LISTED = re.compile(r"\s*(?:[-*•]\s+|\(?\d{1,3}[.):-]\s+|(?:Premise|Fact|Rule)\s+\d{1,3}\s*[.:]\s*)")
 _VALUES = r"true(?:, false,? or (?:unknown|uncertain)| or false)?"
@@ -23,7 +23,7 @@ def sentences(text: str) -> list[str]:
     found: list[str] = []
     start = 0
     for boundary in [*_BOUNDARY.finditer(text), None]:
-        end = len(text) if boundary is None else boundary.start()
+        end = len(text) if boundary is None else boundary.start() + len(boundary["closing"] or "")
         piece = text[start:end]
         abbreviated = _ABBREVIATION.search(piece) or _LISTED.fullmatch(f"{piece} ")
         if boundary is not None and "\n" not in boundary[0] and abbreviated:

@@ -33,6 +33,7 @@ from critics.replay.formula import canonical_statement, parse_literal, parse_sta
 from critics.replay.saturations import is_contradictory
 from critics.replay.solvers import installed
 from critics.verdict import Certified
+from critics.verdict.certificate import Certificate
 
 
 def check_reading(origin: Origin, certificate: SealedCertificate) -> None:
@@ -279,12 +280,24 @@ def _english(_: Origin, certificate: SealedCertificate) -> None:
 def _chain(origin: Origin, certificate: SealedCertificate) -> None:
     """Each formula must stand beside its sentence as its critic finds it; the text is judged again."""
     from critics.formats.english.formalised import judge_formalised
+    from critics.formats.english.readings import judge_readings
 
     evidence = certificate.evidence
+    if evidence["formulas"] is None:
+        problem = replace(problem_of(certificate, origin.dataset), formal=None)
+        again = judge_readings(problem, Attempt("", problem, "english", evidence["completion"])).certificate
+        _check_again(again, certificate)
+        return
     if origin.has_problem and origin.meta.get("formulas") != evidence["formulas"]:
         raise Rejected("other_problem")
     problem = replace(problem_of(certificate, None), formal=None, meta={"formulas": evidence["formulas"]})
     again = judge_formalised(problem, Attempt("", problem, "english", evidence["completion"])).certificate
+    _check_again(again, certificate)
+
+
+def _check_again(again: Certificate | None, certificate: SealedCertificate) -> None:
+    """Compare what the critic says of the text again with what the certificate holds."""
+    evidence = certificate.evidence
     if again is None or again.claim != certificate.claim or again.formalisation != certificate.grade:
         raise Rejected("other_attempt")
     read = again.evidence.record()

@@ -13,6 +13,7 @@ from itertools import islice
 from critics.formats.english.certificate import english_certificate
 from critics.formats.english.formalised import judge_formalised
 from critics.formats.english.formulas import has_formulas
+from critics.formats.english.readings import judge_readings
 from critics.formats.english.saturation import saturation
 from critics.formats.english.trial import BadSentence, Trial
 from critics.problem import Attempt, Problem
@@ -28,11 +29,13 @@ from critics.text.english.passage import TextSentence, lines
 from critics.text.english.span import coverage, painted
 from critics.text.english.steps import Ledger, Warrant
 from critics.text.reference import is_trusting, text_contradicts
-from critics.verdict import CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
 from critics.verdict.conclusion import brief, certified, is_wrong, refused, wrong_answer
 from critics.verdict.reading import BadStep, Span, TextReading
 
 MAX_CHARACTERS = 30_000
+_NOT_READ = frozenset({"not_read", "context_not_read", "unsupported_sentence"})
+"""Reasons for which the grammar, which reads any context, has a try."""
 MAX_SENTENCES = 400
 
 
@@ -44,7 +47,14 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     if is_trusting():
         # A text in English is read or it is nothing: there is no formalisation to be taken on trust.
         return CriticError("no_reference", None, "plain English is not judged where no reader is to be used")
-    return read_english(problem, attempt)
+    verdict = read_english(problem, attempt)
+    if problem.formal is not None or verdict.reason not in _NOT_READ:
+        return verdict
+    if isinstance(verdict, CriticError) and has_reader:
+        # The data set promises a language that the context is not in.
+        return verdict
+    by_grammar = judge_readings(problem, attempt)
+    return by_grammar if isinstance(verdict, CriticError) or isinstance(by_grammar, Certified) else verdict
 
 
 def read_english(problem: Problem, attempt: Attempt) -> Verdict:

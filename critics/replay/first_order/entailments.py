@@ -74,22 +74,28 @@ def _formulas(texts: list[str]) -> list[fo.Formula]:
 def _check_chain(certificate: SealedCertificate) -> Trust:
     evidence = certificate.evidence
     steps: Any = evidence["steps"]
-    if any(step.keys() != {"sentence", "says"} for step in steps) or not steps:
+    result = evidence["result"]
+    if any(step.keys() != {"sentence", "says"} for step in steps) or result not in MODELS:
         raise Rejected("ill_formed")
-    if evidence["result"] not in ("true", "false"):
+    if not steps and result != "unknown":
         raise Rejected("ill_formed")
-    check_claim(certificate, evidence["result"])
+    check_claim(certificate, result)
     formulas = _formulas([*evidence["premises"], *(step["says"] for step in steps), evidence["goal"]])
     num = len(evidence["premises"])
     premises, said, goal = formulas[:num], formulas[num:-1], formulas[-1]
-    answer = goal if evidence["result"] == "true" else fo.negated(goal)
+    answer = fo.negated(goal) if result == "false" else goal
     if evidence["models"].keys() != {"premises", "contingent"}:
         raise Rejected("models")
     check_model(evidence["models"]["premises"], [*premises, answer])
-    check_model(evidence["models"]["contingent"], [fo.negated(answer)])
+    # What is said to be unknown can fail under the premises too.
+    under = premises if result == "unknown" else []
+    check_model(evidence["models"]["contingent"], [*under, fo.negated(answer)])
+    if result == "unknown" and not fo.signature([goal]).symbols() <= fo.signature(premises).symbols():
+        raise Rejected("not_in_premises")
     # The step comes last: what entails it stands before.
     asked = [[*premises, *said[:at], fo.negated(step)] for at, step in enumerate(said)]
-    return weakest(*(confirm([question]) for question in [*asked, [*said, fo.negated(answer)]]))
+    decided = [] if result == "unknown" else [[*said, fo.negated(answer)]]
+    return weakest(*(confirm([question]) for question in [*asked, *decided]))
 
 
 def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:

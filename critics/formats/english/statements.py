@@ -1,0 +1,135 @@
+"""Statements of a text as formulas: read by the grammar with the words of the problem, pronouns and `must` resolved."""
+
+import re
+from collections.abc import Sequence
+
+from critics.grammar.chart import Conventions
+from critics.grammar.reader import Reader, Reading, Refusal
+from critics.grammar.text import claim, sentences
+from critics.problem import Problem
+from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, rebuilt, terms
+from critics.text.english.passage import TextSentence
+
+CONVENTIONS = {
+    "proofwriter": Conventions(pronoun="first", every_not="none", states="all"),
+    "prontoqa": Conventions(every_not="none", states="all"),
+}
+"""What a data set settles where English leaves it open."""
+_MUST = ("must be ", "must ", "has to be ", "have to be ", "should be ", "should ")
+_MAY = ("could be ", "might be ", "may be ", "can be ", "could ", "might ", "may ")
+_IDLE = re.compile(
+    r"\b(?:also|indeed|therefore|thus|clearly|actually|definitely|directly|in fact|as well|too) ?(?=[a-z]|$)"
+    r"|(?<![Ii]f )\bboth (?=[A-Z]|the )"
+)
+_ABOUT_TEXT = re.compile(
+    r"\b(?:premises?|statements?|conclusions?|information|evidence|claims?|rules?|facts?|modus|answer|question|we|i|us"
+    r"|our|known?|stated|specified|mentione?d?|possible|conditions?)\b",
+    re.IGNORECASE,
+)
+_REFLEXIVE = re.compile(r"(?P<name>(?:[Tt]he )?\w+(?: [a-z]+)?) (?P<verb>\w+(?: not \w+)?) (?:itself|himself|herself)")
+_PRONOUN = re.compile(r"(?:he|she|it)\b", re.IGNORECASE)
+_ASKS = re.compile(r"(?:is|are|does|do|did|can|was|were|has|have|will|and|but|so|also|or)\b", re.IGNORECASE)
+_SOMEONE = "Zyx"
+"""Stands for whoever a pronoun means while a sentence is taken apart."""
+
+
+def possibility(formula: Formula) -> Formula | None:
+    """Return what a claim says may be so; None where it says that something is so."""
+    found: list[Atom] = []
+
+    def plain(part: Formula) -> Formula:
+        if not isinstance(part, Atom):
+            return rebuilt(part, plain)
+        for mark in _MAY:
+            if part.predicate.startswith(mark):
+                found.append(part)
+                return Atom(part.predicate.removeprefix(mark).removeprefix("potentially "), part.arguments)
+        return part
+
+    stripped = plain(formula)
+    return stripped if found else None
+
+
+def concluded(formula: Formula) -> Formula:
+    """Read `must be` as a conclusion, and no duty."""
+    if not isinstance(formula, Atom):
+        return rebuilt(formula, concluded)
+    name, denied = formula.predicate, formula.predicate.startswith("not must ")
+    for mark in _MUST:
+        if name.removeprefix("not ").startswith(mark) and (denied or not name.startswith("not ")):
+            plain = Atom(name.removeprefix("not ").removeprefix(mark), formula.arguments)
+            return Not(plain) if denied else plain
+    return formula
+
+
+class Statements:
+    """Reads statements about one problem; remembers whom the last one was about."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.said = sentences(problem.context)
+        self._asked = claim(problem.question)
+        texts = [*self.said, self._asked]
+        self.reader = Reader(texts, CONVENTIONS.get(problem.dataset, Conventions()))
+        joined = " ".join(texts)
+        self._speaks_of_texts = _ABOUT_TEXT.search(joined) is not None
+        self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
+        self._last: str | None = None
+        self._memory: dict[tuple[str, str | None], Reading | None] = {}
+
+    def context(self) -> "list[Reading | Refusal]":
+        """Return the sentences of the context."""
+        return [self.reader.read(sentence) for sentence in self.said]
+
+    def has_either(self, said: Sequence[TextSentence]) -> bool:
+        """Say whether `either` stands anywhere."""
+        return any("either" in text.lower() for text in [*self.said, *(line.passage.text for line in said)])
+
+    def reads(self, text: str) -> bool:
+        """Say whether a text is a statement; a pronoun that opens it may stand for somebody."""
+        return self._reading(text, _SOMEONE) is not None
+
+    def goal(self, *, exclusive: bool) -> Formula | None:
+        """Return the formula of what the question asks about; None where it is not read."""
+        found = self.reader.read(self._asked)
+        if isinstance(found, Refusal):
+            return None
+        return found.exclusive if exclusive else found.formula
+
+    def formula(self, text: str, *, exclusive: bool, last: str | None = None) -> Formula | None:
+        """Return the formula of a statement; None where it is not read."""
+        found = self._reading(text, last)
+        if found is None:
+            return None
+        formula = found.exclusive if exclusive else found.formula
+        return formula if self._has_duties else concluded(formula)
+
+    def next_formula(self, text: str, *, exclusive: bool) -> Formula | None:
+        """Return the formula of the next statement of a text; `he` is who alone the one before was about."""
+        formula = self.formula(text, exclusive=exclusive, last=self._last)
+        if formula is not None:
+            names = {term.name for term in terms(formula) if isinstance(term, Constant)}
+            only = next(iter(names)) if len(names) == 1 else None
+            self._last = only if only is None or only.startswith("the ") else only.capitalize()
+        return formula
+
+    def _reading(self, text: str, last: str | None) -> Reading | None:
+        text = text.strip(' .,:;!?"')
+        if (text, last) not in self._memory:
+            found = self._read(text)
+            pronoun = _PRONOUN.match(text)
+            if found is None and last is not None and pronoun is not None:
+                found = self._read(last + text[pronoun.end() :])
+            self._memory[text, last] = found
+        return self._memory[text, last]
+
+    def _read(self, text: str) -> Reading | None:
+        if not text or _ASKS.match(text) or (_ABOUT_TEXT.search(text) and not self._speaks_of_texts):
+            return None
+        reflexive = _REFLEXIVE.fullmatch(text)
+        if reflexive is not None:
+            name = reflexive["name"]
+            again = name[0].lower() + name[1:] if name.lower().startswith("the ") else name
+            text = f"{name} {reflexive['verb']} {again}"
+        text = _IDLE.sub("", text)
+        found = self.reader.read(text[:1].upper() + text[1:])
+        return found if isinstance(found, Reading) else None

@@ -1,0 +1,128 @@
+"""Knowledge while a text is read: formulas, and whether a claim follows from facts and at most one rule.
+
+A rule is a formula with a universal quantifier, a conditional or a disjunction; all others are facts. One solver holds
+all formulas behind selectors, so that a question costs one check.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from critics.logic.first_order.solvers import Answer
+from critics.replay.first_order.smtlib import script
+from critics.replay.first_order.syntax import (
+    Atom,
+    Compound,
+    Formula,
+    Not,
+    Operator,
+    Quantified,
+    Quantifier,
+    conjuncts,
+    key,
+    negated,
+    subformulas,
+)
+from critics.workers.own_time import z3_check
+
+RLIMIT = 2_000_000
+SECONDS = 0.5
+
+
+def is_fact(formula: Formula) -> bool:
+    """Say whether a formula is no rule: atoms, their denials, conjunctions, and that there is something."""
+    match formula:
+        case Quantified(Quantifier.SOME, _, body):
+            return is_fact(body)
+        case Compound(Operator.AND, operands):
+            return all(map(is_fact, operands))
+        case Not(body):
+            return isinstance(body, Atom)
+        case Atom():
+            return True
+        case _:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What a claim follows from: the one rule, by its place among what is known, or none."""
+
+    rule: int | None
+
+
+class Knowledge:
+    """Formulas that may be used, the premises first; all that will ever be asked about is named at the start."""
+
+    def __init__(self, premises: Sequence[Formula], others: Iterable[Formula]) -> None:
+        self.num_premises = len(premises)
+        self.formulas: list[Formula] = []
+        self.facts: list[int] = []
+        self.rules: list[int] = []
+        self.keys: dict[str, int] = {}
+        said = [*premises, *others]
+        parts = [part for formula in said for part in (formula, *conjuncts(formula), negated(formula))]
+        listed = list(dict.fromkeys(parts))
+        z3: Any = import_module("z3")
+        self._z3, self._context = z3, z3.Context()
+        terms = z3.parse_smt2_string(script(listed), ctx=self._context)
+        self._terms: dict[Formula, Any] = dict(zip(listed, terms, strict=True))
+        self._solver: Any = z3.Solver(ctx=self._context)
+        self._selectors: list[Any] = []
+        for premise in premises:
+            self.add(premise)
+
+    def add(self, formula: Formula) -> None:
+        """Know one more formula."""
+        place = len(self.formulas)
+        self.formulas.append(formula)
+        selector = self._z3.Bool(f"s{place}", self._context)
+        self._solver.add(self._z3.Implies(selector, self._term(formula)))
+        self._selectors.append(selector)
+        (self.facts if is_fact(formula) else self.rules).append(place)
+        self.keys.setdefault(key(formula), place)
+
+    def _term(self, formula: Formula) -> Any:
+        """Return a formula as Z3's; all that is not known from the start is a denial of what is."""
+        if formula in self._terms:
+            return self._terms[formula]
+        assert isinstance(formula, Not), formula
+        return self._z3.Not(self._term(formula.body))
+
+    def follows(self, claim: Formula, places: Iterable[int]) -> Answer:
+        """Return whether a claim can fail where the formulas at these places hold."""
+        self._solver.push()
+        try:
+            self._solver.set("rlimit", RLIMIT)
+            self._solver.add(self._z3.Not(self._term(claim)))
+            result = z3_check(self._solver, [self._selectors[place] for place in places], SECONDS)
+        finally:
+            self._solver.pop()
+        if result == self._z3.unsat:
+            return Answer.UNSATISFIABLE
+        return Answer.SATISFIABLE if result == self._z3.sat else Answer.UNDECIDED
+
+    def support(self, claim: Formula, wanted: Sequence[int] = ()) -> Support | None:
+        """Return the one rule that a claim needs; None where no one is enough. `wanted` are tried first."""
+        known = self.keys.get(key(claim))
+        if known is not None:
+            return Support(known)
+        if is_fact(claim) and self.follows(claim, self.facts) is Answer.UNSATISFIABLE:
+            return Support(None)
+        words = predicates(claim)
+        rules = [place for place in self.rules if place in wanted]
+        rules += [place for place in self.rules if place not in wanted and predicates(self.formulas[place]) & words]
+        for rule in rules:
+            if self.follows(claim, [*self.facts, rule]) is Answer.UNSATISFIABLE:
+                return Support(rule)
+        return None
+
+    def everything(self) -> range:
+        """Return the places of all formulas."""
+        return range(len(self.formulas))
+
+
+def predicates(formula: Formula) -> set[str]:
+    """Return the names of the predicates of a formula."""
+    return {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}

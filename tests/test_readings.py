@@ -1,0 +1,155 @@
+"""Chains of thought about any context that the grammar reads: what is certified, and what never is."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+import certistar
+from critics.formats.english.readings import judge_readings
+from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, NotKnown, moves
+from critics.problem import Attempt, Problem
+from critics.replay.certificate import digest
+from critics.verdict import verdict_record
+
+CONTEXT = (
+    "Every employee who works remotely has a laptop. Everyone who has a laptop is insured. "
+    "Anna is an employee. Anna works remotely. Ben is an employee. No insured employee is a visitor."
+)
+PROOF = (
+    "Let's think step by step. We want to evaluate if Anna is insured. From the premises, we know that Anna is an "
+    "employee and that Anna works remotely. From premise 1, every employee who works remotely has a laptop, so Anna "
+    "has a laptop. Since everyone who has a laptop is insured, we can conclude that Anna is insured. Therefore, the "
+    "statement is true.\nANSWER: True"
+)
+
+
+def judged(text: str, context: str = CONTEXT, question: str = "Anna is insured.", **more: Any) -> Any:
+    return certistar.judge(context, question, text, **more)
+
+
+def test_a_text_about_a_context_of_ones_own_is_certified_and_rechecked() -> None:
+    verdict = judged(PROOF, answer=True)
+    assert (verdict.verdict, verdict.answer, verdict.grade) == ("certified", "true", "aligned")
+    assert verdict.coverage > 0.9
+    assert certistar.recheck([verdict])["accepted"] == 1
+    record = json.dumps(verdict_record("1", verdict))
+    certificate = json.loads(record.replace("has a laptop, so", "has a lap, so"))["certificate"]
+    certificate["digest"] = digest(certificate)
+    forged = {**json.loads(record), "certificate": certificate}
+    assert certistar.recheck([json.loads(record), forged])["accepted"] == 1
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        ("Anna works remotely. From", "Anna sleeps. From"),  # a premise that is not there
+        ("From premise 1", "From premise 2"),  # one that says something else
+        ("so Anna has a laptop", "so Anna has no laptop"),
+        ("the statement is true", "the statement is false"),
+        ("ANSWER: True", "ANSWER: False"),
+        ("every employee who", "only employees who"),
+        ("we can conclude that Anna is insured", "we can conclude that Ben is insured"),
+        ("evaluate if Anna", "evaluate if Ben"),
+        ("Let's think step by step.", "The moon is made of cheese."),
+        ("ANSWER: True", "ANSWER: True. This answer is incorrect."),
+    ],
+)
+def test_no_mutant_of_a_proof_is_certified(was: str, becomes: str) -> None:
+    assert was in PROOF
+    assert judged(PROOF.replace(was, becomes)).verdict != "certified"
+
+
+def test_a_step_that_needs_two_rules_is_skipped() -> None:
+    verdict = judged("We know that Anna is an employee. Anna works remotely. So Anna is insured. Answer: True")
+    assert (verdict.verdict, verdict.reason) == ("unproved", "skipped_steps")
+
+
+def test_a_premise_in_the_guise_of_a_conclusion_is_refused() -> None:
+    text = PROOF.replace("From premise 1", "Ben is an employee. This shows that Anna is an employee. From premise 1")
+    assert judged(text.replace("Anna is an employee and that ", "")).verdict != "certified"
+
+
+def test_an_answer_without_a_reason_is_refused() -> None:
+    assert judged("ANSWER: True").verdict != "certified"
+
+
+def test_unknown_is_never_certified_where_a_phrase_stands_alone() -> None:
+    text = "We don't have any information about whether Ben is insured. Therefore, it is uncertain.\nANSWER: Unknown"
+    assert judged(text, question="Ben is insured.").verdict != "certified"
+
+
+THEORY = "Bob is kind. Bob is rough. If something is kind and rough then it is big. All big things are quiet."
+
+
+def test_claims_of_not_knowing_are_checked() -> None:
+    text = "We know that Bob is kind. However, we don't have any information about whether Bob is {}. Therefore, it is "
+    text += "uncertain whether Bob is {}, so the statement is uncertain.\nANSWER: Unknown"
+    context = THEORY + " If someone is young then they are big."
+    for word, verdict in (("young", "certified"), ("quiet", "unproved")):
+        found = judged(text.format(word, word), context, f"Bob is {word}.", dataset="proofwriter")
+        assert found.verdict == verdict or (found.verdict != "certified" and verdict != "certified"), found
+
+
+def test_contradictions_citations_and_asides_are_read() -> None:
+    text = (
+        "We want to evaluate if Bob is not quiet. From premise 1 and 2, we know that Bob is kind and rough. From "
+        "premise 3, Bob, being kind and rough, must be big. Since all big things are quiet (premise 4), Bob is quiet. "
+        'This contradicts the conclusion that Bob is not quiet. Therefore, the statement "Bob is not quiet" is false.\n'
+        "ANSWER: False"
+    )
+    found = judged(text, THEORY, "Bob is not quiet.", dataset="proofwriter")
+    assert (found.verdict, found.answer) == ("certified", "false")
+
+
+def test_either_must_not_matter() -> None:
+    context = "Tom is either warm or kind. Tom is warm. If Tom is not kind then Tom is big."
+    text = "We know that Tom is warm. Since Tom is either warm or kind, Tom is not kind. So Tom is big.\nANSWER: True"
+    assert judged(text, context, "Tom is big.").verdict != "certified"
+
+
+def test_an_inconsistent_context_proves_nothing() -> None:
+    context = "Tom is warm. Tom is not warm. If Tom is warm then Tom is big."
+    assert (
+        judged(
+            "Tom is warm. If Tom is warm then Tom is big. So Tom is big.\nANSWER: True", context, "Tom is big."
+        ).verdict
+        != "certified"
+    )
+
+
+def reads(text: str) -> bool:
+    return re.fullmatch(r"tom is (?:not )?\w+", text, re.IGNORECASE) is not None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kinds"),
+    [
+        ("From the third premise, we know that Tom is warm.", [Claim]),
+        ("Since Tom is warm, Tom is kind.", [Claim, Claim]),
+        ("Tom is kind because Tom is warm.", [Claim, Claim]),
+        ("We cannot determine whether Tom is warm or not.", [NotKnown]),
+        ("None of the premises tell us whether Tom is warm.", [NotKnown]),
+        ("We don't know if Tom is warm, so the statement is uncertain.", [NotKnown, Judged]),
+        ("We want to evaluate if Tom is warm.", [Aim]),
+        ("This contradicts the statement that Tom is warm.", [Contradicts]),
+        ("Therefore, the statement that Tom is warm is true.", [Judged]),
+        ("Let's think step by step.", []),
+    ],
+)
+def test_sentences_are_taken_apart(sentence: str, kinds: list[type]) -> None:
+    found = moves(sentence, reads)
+    assert found is not None
+    assert [type(move) for move in found] == kinds
+
+
+def test_what_is_no_move_is_not_read() -> None:
+    assert moves("Napoleon won.", reads) is None
+    assert moves("Tom is warm, Napoleon won, and Tom is kind.", reads) is None
+
+
+def test_long_sentences_end() -> None:
+    problem = Problem("1", "own", "Tom is kind.", "Tom is kind.", None, None, None, {})
+    text = "Tom is kind and " * 40 + "Tom is zz zz. Answer: true"
+    assert judge_readings(problem, Attempt("1", problem, "english", text)).verdict != "certified"
