@@ -201,6 +201,9 @@ def question(chart: Chart) -> Iterator[Formula]:
     words, end = chart.words, len(chart.words)
     if not words or not (words[0] in BE or words[0] in DO or words[0] in MODALS or words[0] in HAVE):
         return
+    if "any" in words:
+        chart.bar(words.index("any"), "`any` in a question may ask for one or for all: say `some` or `every`")
+        return
     if "not" in words[:4]:
         chart.bar(words.index("not"), "a question with `not` has no answer that is safe: ask without it")
         return

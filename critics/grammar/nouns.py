@@ -434,6 +434,8 @@ def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]
     if word in ("including", "excluding", "regarding", "concerning"):
         chart.bar(i, "write a sentence of its own for what is included")
         return
+    if word == "used" and chart.words[i + 1 : i + 2] == ("to",):
+        return
     verb = third(word) is not None and not is_participle(word)
     if verb or word in BE or word in MODALS or word in DO or word in HAVE:
         return

@@ -193,6 +193,8 @@ class _Phrase:
         chart, at = self.chart, self.at
         if at == self.start or at + 1 >= self.end or self._starts_clause(at + 1):
             return False
+        if chart.words[self.end - 1] == "too" and word in ("and", "or"):
+            return False
         if self.in_clause:
             self.words.append(word)
             return True

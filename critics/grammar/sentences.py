@@ -268,10 +268,23 @@ def opened(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]
             chart.bar(cut, "`and` and `or` may be grouped in two ways: say `both .. and` or `either .. or`")
         operator = Operator.OR if words[cut] == "or" else Operator.AND
         for one in _opened_clause(chart, i, cut, referents):
+            if _brings_in(chart, cut + 1, j):
+                chart.bar(cut + 1, "two in one condition may be any two: write a sentence for each")
             for other in sentence(chart, cut + 1, j, one.referents or referents):
                 together = merged(one.referents, other.referents)
                 yield Said(joined(operator, one.formula, other.formula), together)
     yield from _opened_clause(chart, i, j, referents)
+
+
+def _brings_in(chart: Chart, i: int, j: int) -> bool:
+    """Say whether a clause has a subject of its own that is not named: a dog, dogs, someone."""
+    return any(
+        each.kind in ("generic", "some", "any")
+        for at in range(i + 1, j)
+        if chart.starts_verb(at, j)
+        for each in subject(chart, i, at, ())
+        if finite(chart, at, j, each.number)
+    )
 
 
 def _mixes(chart: Chart, cut: int, i: int, j: int) -> bool:
