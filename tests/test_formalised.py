@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from critics.formats.steps import labelled
 from critics.judge import judge_on_trust, judge_record
-from critics.problem import read_attempt
+from critics.problem import Problem, read_attempt
 from critics.recheck.index import recheck
 from critics.verdict import read_verdict
 from rollout.policies.policy import ScriptedPolicy
@@ -215,12 +215,13 @@ SENTENCES: list[tuple[str, str, bool]] = [
 
 @pytest.mark.parametrize(("said", "formula", "is_it"), SENTENCES)
 def test_a_formula_is_laid_beside_its_one_sentence(said: str, formula: str, is_it: bool) -> None:
-    from critics.formats.english.beside import beside
     from critics.logic.first_order.parser import parse
-    from critics.text.faithfulness.english import sentence
+    from critics.text.alignment import ReadProblem
     from critics.text.faithfulness.finding import Passed
 
-    assert isinstance(beside(parse(formula).formula, sentence(said)), Passed) is is_it
+    read = ReadProblem(Problem("p", "mine", said, said))
+    parsed = parse(formula).formula
+    assert isinstance(read.beside(parsed, [said], read.names([parsed])), Passed) is is_it
 
 
 @pytest.mark.parametrize(

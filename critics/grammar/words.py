@@ -30,7 +30,7 @@ RELATIVE = _listed("who that which")
 ARTICLES = _listed("a an the")
 PREPOSITIONS = _listed(
     """in on at by for from to with of about into over under during since after before within between among around
-    near as against through across above below outside inside along past like until upon toward towards throughout
+    near as against through across above below outside inside along past like upon toward towards throughout
     off onto behind beside via per"""
 )
 PLACES = _listed("in on at near under behind inside outside above below over")

@@ -50,7 +50,7 @@ class Judgement:
 
         Attack: a proof, and falsehoods beside it in words that the reader of the data set's language cannot read.
         """
-        return self.is_certified and self.grade in STRICT and not (self.grade == "checked" and self.unread)
+        return self.is_certified and self.grade in STRICT and not self.unread
 
     @property
     def unread(self) -> tuple[tuple[int, int], ...]:

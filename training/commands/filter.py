@@ -26,7 +26,7 @@ from training.commands.rationales import Filtering, filter_table, show
 from training.configuration.learning import KEEPS
 from training.configuration.section import nearest
 from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
-from training.curation.filters import faithfulness_counts, funnel, kept, kept_by_grade, outline, select
+from training.curation.filters import funnel, kept, kept_by_grade, outline, select
 from training.curation.judging import FITS_ANOTHER, independent
 from training.curation.outcomes import coverage, outcomes
 from training.exchange.rationales import Reading, rejections
@@ -166,7 +166,6 @@ def _write_dataset(
     examples = [example.record() for example in file_examples(lessons)]
     origins |= {trace.id: origin(trace.record()) for trace in lessons if is_derived(trace)}
     made = derivation_counts(lessons, failures, derivation)
-    made |= faithfulness_counts(traces) if keep == "faithful" else {}
     made |= {"kept_by_grade": kept_by_grade(lessons)} if keep == "proved" else {}
     counts = {**funnel(list(map(outline, traces)), len(lessons)), **made, **coverage(lessons)}
     known = {trace.id for trace in traces}

@@ -10,15 +10,15 @@ the text, and faithful is another name for it; trusted asks for a certificate of
 unfiltered keeps whatever was finished. The rest is counted, never silently dropped.
 """
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from critics.audit.faithful import JudgedAttempt, gather, is_disputed, outcome, problem_key
 from critics.errors import InputError
-from critics.problem import Attempt
+from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.grades import Grade, count_by_grade
 from rollout.decoding.guide import Truth
@@ -44,6 +44,11 @@ class Outline:
 def outline(trace: Trace) -> Outline:
     """Return what is counted of a judged trace."""
     return Outline(is_right(trace), is_lucky(trace), trace.judged.verdict, trace.judged.reason, trace.judged.grade)
+
+
+def problem_key(problem: Problem) -> str:
+    """Return what two attempts at one problem share, whatever the problem is called."""
+    return json.dumps([problem.context, problem.question, problem.options])
 
 
 def is_right(trace: Trace) -> bool:
@@ -129,22 +134,18 @@ def comes_back_readable(trace: Trace) -> bool:
 def select(traces: Iterable[Trace], keep: Keep) -> list[Trace]:
     """Return the kept traces in order, without a second copy of the same text about the same problem.
 
-    strict leaves out what is kept on the text's word alone, and other certified traces of the problem contradict.
     majority keeps what answers as most finished samples of its problem do, and nothing where two answers have as many.
     """
     if keep == "majority":
         traces = _voted(list(traces))
     seen: set[tuple[str, str, str]] = set()
     chosen: list[Trace] = []
-    others: list[Trace] = []
     for trace in traces:
         content = (trace.problem.context, trace.problem.question, _written(trace))
         if kept(trace, keep) and content not in seen:
             seen.add(content)
             chosen.append(trace)
-        elif is_certified(trace):
-            others.append(trace)
-    return _agreeing(chosen, others) if keep in ("strict", "faithful") else chosen
+    return chosen
 
 
 def _voted(traces: Sequence[Trace]) -> list[Trace]:
@@ -173,30 +174,6 @@ def false_positives(traces: Iterable[Trace], rate: float, reason: str | None, *,
             seen.setdefault((trace.problem.context, trace.problem.question, _written(trace)), trace)
     lucky = sorted(seen.values(), key=lambda t: derived_seed(seed, "false-positives", t.id))
     return sorted(lucky, key=lambda t: t.judged.reason != reason)[: round(rate * len(lucky))]
-
-
-def _agreeing(chosen: list[Trace], others: Sequence[Trace]) -> list[Trace]:
-    doubted = {problem_key(trace.problem) for trace in chosen if trace.judged.grade == "aligned"}
-    if not doubted:
-        return chosen
-    opinions = gather(map(_judged, (t for t in (*chosen, *others) if problem_key(t.problem) in doubted)))
-    return [t for t in chosen if t.judged.grade != "aligned" or not is_disputed(_judged(t), opinions)]
-
-
-def _judged(trace: Trace) -> JudgedAttempt:
-    attempt = Attempt(trace.id, trace.problem, trace.format, trace.completion)
-    return JudgedAttempt(attempt, trace.judged.answer, trace.judged.grade)
-
-
-def faithfulness_counts(traces: Sequence[Trace]) -> dict[str, Any]:
-    """Count how certified traces are believed or not, and which checks fail, each trace under all that it fails."""
-    attempts = list(map(_judged, traces))
-    opinions = gather(attempts)
-    found = [outcome(judged, opinions) for judged in attempts]
-    return {
-        "faithfulness": _counts(how for how, _ in found),
-        "unfaithful": _counts(c for _, failed in found for c in failed),
-    }
 
 
 def subsample(traces: Sequence[Trace], num: int, *, seed: int) -> list[Trace]:

@@ -1,6 +1,6 @@
 """The critic of texts in rich English, whose sentences a model wrote down in first-order logic, one by one.
 
-A formula counts as far as `beside` finds it in its one sentence. Formulas of the context that are found there are the
+The grammar reads each sentence, and a formula counts where it says the same. Formulas of the context that do are the
 premises. Each sentence of the text must have a formula that is found in it and is entailed by the premises and the
 sentences before; the text's own sentences must entail the answer. What a solver cannot tell is not entailed. The
 certificate is on a model's word: `aligned` where every check of every sentence passes, else `trusted`.
@@ -9,7 +9,6 @@ certificate is on a model's word: `aligned` where every check of every sentence 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from critics.formats.english.beside import beside, beside_clauses
 from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate
 from critics.formats.english.formulas import KEY, Answered, Claim, FormalText, NoFormulas, Nothing, read_formulas
 from critics.logic.first_order.solvers import (
@@ -26,6 +25,7 @@ from critics.logic.first_order.solvers import (
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import Formula, FormulaError, Not, negated, signature
+from critics.text.alignment import Names, ReadProblem
 from critics.text.blocks import answers_early
 from critics.text.english.answer import answer_of
 from critics.text.english.span import coverage, painted
@@ -57,24 +57,43 @@ def judge_formalised(problem: Problem, attempt: Attempt) -> Verdict:
         formal = read_formulas(problem, text)
     except NoFormulas as error:
         return Malformed("formulas_unreadable", None, brief(str(error)))
-    given = [(formula, beside(formula, said.sentence)) for said in formal.context if (formula := said.formula)]
+    read, names = _read(problem, formal)
+    given = [
+        (formula, read.beside(formula, [said.text], names, is_given=True))
+        for said in formal.context
+        if (formula := said.formula)
+    ]
     found = [(formula, finding) for formula, finding in given if not isinstance(finding, Failed)]
     answer = _answer(formal, problem)
     for stated in ([each for each in found if isinstance(each[1], Passed)], found):
-        judged = _judged(formal, [formula for formula, _ in stated])
+        judged = _judged(formal, [formula for formula, _ in stated], read, names)
         if all(each.refusal is None for each in judged) or len(stated) == len(found):
             break
     try:
-        verdict = _verdict(problem, text, formal, stated, judged, answer)
+        asked = (
+            None
+            if formal.question.formula is None
+            else read.beside(formal.question.formula, [formal.question.text], names)
+        )
+        verdict = _verdict(problem, text, formal, stated, judged, answer, asked)
     except Refusal as refusal:
         verdict = refused(refusal, problem, answer)
     except FormulaError as error:
         verdict = Malformed(error.reason, answer, brief(str(error)))
-    grounding = len(found) / len(given) if given else 0.0
+    passed = sum(isinstance(finding, Passed) for _, finding in given)
+    grounding = passed / len(given) if given else 0.0
     return replace(verdict, reading=_reading(text, formal, judged, grounding))
 
 
-def _judged(formal: FormalText, stated: Sequence[Formula]) -> list[_Judged]:
+def _read(problem: Problem, formal: FormalText) -> tuple[ReadProblem, Names]:
+    """Return the sentences as the grammar reads them, and the phrases that the symbols of all formulas are."""
+    claims = [piece for _, piece in formal.text if isinstance(piece, Claim)]
+    read = ReadProblem(problem, [clause for each in claims for clause in each.clauses])
+    written = [each.formula for each in (*formal.context, formal.question, *claims) if each.formula is not None]
+    return read, read.names(written)
+
+
+def _judged(formal: FormalText, stated: Sequence[Formula], read: ReadProblem, names: Names) -> list[_Judged]:
     """Return the claims in order; what does not hold is no premise of those behind it."""
     judged: list[_Judged] = []
     known = list(stated)
@@ -85,7 +104,7 @@ def _judged(formal: FormalText, stated: Sequence[Formula]) -> list[_Judged]:
         if piece.formula is None:
             refusal = Refusal(Malformed, "not_read", f"{piece.text!r} has no formula that can be read")
         else:
-            alignment = beside_clauses(piece.formula, piece.clauses)
+            alignment = read.beside(piece.formula, piece.clauses, names)
             refusal = _refusal(piece, piece.formula, alignment, known, stated)
             known += [piece.formula] if refusal is None else []
         judged.append(_Judged(index, piece, refusal, alignment))
@@ -129,6 +148,7 @@ def _verdict(
     found: Sequence[tuple[Formula, Finding]],
     judged: Sequence[_Judged],
     answer: str | None,
+    asked: Finding | None,
 ) -> Verdict:
     """Certify, or raise `Refusal`."""
     for each in judged:
@@ -137,9 +157,8 @@ def _verdict(
     if answer is None or answers_early(text, problem):
         raise Refusal(Malformed, "no_answer", "the text has no answer, or more than one")
     goal = formal.question
-    if goal.formula is None:
+    if goal.formula is None or asked is None:
         raise Refusal(Malformed, "not_read", f"the question {goal.text!r} has no formula that can be read")
-    asked = beside(goal.formula, goal.sentence)
     if isinstance(asked, Failed):
         raise Refusal(Unproved, "goal_mismatch", f"the question's formula is another: {asked.reason}")
     steps = [(each.index, each.claim.formula) for each in judged if each.claim.formula is not None]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from critics.grammar.text import claim
 from critics.logic.first_order.parser import parse
 from critics.problem import Problem, is_list, is_object
 from critics.replay.first_order.syntax import Formula, FormulaError, open_names
@@ -41,7 +42,6 @@ class NoFormulas(ValueError):  # noqa: N818
 class Said:
     """One sentence, and the formula that a model wrote for it; None where there is none that can be read."""
 
-    sentence: Sentence
     formula: Formula | None
     text: str
 
@@ -50,7 +50,7 @@ class Said:
 class Claim(Said):
     """A sentence of the text that says something."""
 
-    clauses: tuple[Sentence, ...]
+    clauses: tuple[str, ...]
     """The sentence, or the reason and what it is a reason for."""
     quoted: bool
     """It says that the context says so."""
@@ -104,7 +104,7 @@ def read_formulas(problem: Problem, text: str) -> FormalText:
         raise NoFormulas("the question is in no wording that is read")
     return FormalText(
         tuple(_said(line, formula) for line, formula in zip(about, _listed(given, "context", about), strict=True)),
-        Said(question, _formula(given["question"]), " ".join(question.words)),
+        Said(_formula(given["question"]), claim(problem.question)),
         tuple(
             (line, _piece(line, formula, problem, question))
             for line, formula in zip(said, _listed(given, "text", said), strict=True)
@@ -132,8 +132,7 @@ def _formula(written: object) -> Formula | None:
 
 
 def _said(line: TextSentence, written: object) -> Said:
-    told = line.passage.text
-    return Said(sentence(told), _formula(written), told)
+    return Said(_formula(written), line.passage.text)
 
 
 def _is_plainly_asked(question: str, statement: Sentence) -> bool:
@@ -153,8 +152,7 @@ def _piece(line: TextSentence, written: object, problem: Problem, question: Sent
         return Nothing()
     if line.is_readable and (again := _restated(told, problem, question)) is not None:
         return again
-    clauses = tuple(map(sentence, _clauses(_MUST_BE.sub("is", told))))
-    return Claim(sentence(told), _formula(written), line.passage.text, clauses, quoted)
+    return Claim(_formula(written), line.passage.text, tuple(_clauses(_MUST_BE.sub("is", told))), quoted)
 
 
 def _without_leads(text: str) -> tuple[str, bool]:

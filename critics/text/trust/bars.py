@@ -25,10 +25,9 @@ from critics.replay.first_order.syntax import (
 )
 from critics.replay.formula import Literal, parse_literal, parse_statement
 from critics.text.background import background
-from critics.text.faithfulness.checks import names_of_goal, names_of_premises, read
 from critics.text.faithfulness.english import asked
-from critics.text.faithfulness.finding import Failed
 from critics.text.faithfulness.formalisation import Formalisation, atoms_of
+from critics.text.faithfulness.names import is_about_another_text
 from critics.text.part import TextPart
 from critics.text.reference import TRANSLATORS
 from critics.text.trust.words import content, is_placeholder, shared_words, shares_words
@@ -177,5 +176,4 @@ def is_foreign(problem: Problem, formal: Formal) -> bool:
         facts = [fact for fact in (*statements, goal) if isinstance(fact, Literal)]
         things = {part for fact in facts for part in fact.arguments if isinstance(part, str) and part.isalpha()}
         return bool(things) and not shared_words(things, f"{problem.context}\n{problem.question}")
-    reading = read(problem, Formalisation(tuple(map(first_order, statements)), first_order(goal)))
-    return reading is None or any(isinstance(check(reading), Failed) for check in (names_of_goal, names_of_premises))
+    return is_about_another_text(problem, Formalisation(tuple(map(first_order, statements)), first_order(goal)))

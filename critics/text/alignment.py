@@ -1,0 +1,227 @@
+"""Alignment: whether the grammar of English reads a problem's sentences as an attempt's formulas say them.
+
+A formula is laid beside a sentence by the words of its symbols: `WorksRemotely` is the phrase `work remotely`. The
+grammar reads the sentence, and a solver compares. What the grammar refuses, and a symbol that is no phrase of the
+text, is never aligned. Shared with nobody: the attempt's own comments are not read here.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from critics.grammar.lexicon import Vocabulary, gerund, is_plural, past, third
+from critics.grammar.reader import Reader, Reading, Refusal
+from critics.grammar.text import claim, sentences
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.solvers import Answer, Denied, Entailed, Open, can_fail, decide
+from critics.problem import Problem
+from critics.replay.first_order.syntax import (
+    Application,
+    Atom,
+    Constant,
+    Formula,
+    FormulaError,
+    Term,
+    rebuilt,
+    signature,
+    with_leaves,
+)
+from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed
+from critics.text.faithfulness.formalisation import Formalisation
+from critics.text.faithfulness.names import unspoken
+
+MAX_FORMULAS = 100
+"""Premises or sentences; of more, nothing is aligned: each may ask a solver."""
+MAX_WORDS = 6
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
+_LIGHT = frozenset({"is", "are", "be", "was", "were", "do", "does", "did", "a", "an", "the", "_"})
+_LEFT_OUT = _LIGHT | {"can", "will", "have", "of", "to", "by"}
+"""Words that names leave out where nothing else is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """By the symbols of some formulas the phrases of the text; no two symbols have one phrase."""
+
+    predicates: Mapping[str, str]
+    constants: Mapping[str, str]
+
+    def of(self, formula: Formula) -> Formula:
+        """Return a formula in the text's phrases; raises `KeyError` at a symbol that is none of them."""
+
+        def part(inner: Formula) -> Formula:
+            if isinstance(inner, Atom):
+                return Atom(self.predicates[inner.predicate], tuple(map(term, inner.arguments)))
+            return rebuilt(inner, part, term)
+
+        def term(inner: Term) -> Term:
+            if isinstance(inner, Application):
+                raise KeyError(inner.function)
+            return with_leaves(inner, lambda leaf: self._leaf(leaf))
+
+        return part(formula)
+
+    def _leaf(self, leaf: Term) -> Term:
+        return Constant(self.constants[leaf.name]) if isinstance(leaf, Constant) else leaf
+
+
+class ReadProblem:
+    """The sentences of a problem, and of a text about it, as the grammar reads them."""
+
+    def __init__(self, problem: Problem, others: Sequence[str] = ()) -> None:
+        self._context = sentences(problem.context)
+        question = claim(problem.question)
+        reader = Reader([*self._context, question, *others])
+        self.is_too_long = len(self._context) > MAX_FORMULAS
+        # Attack: a premise that the context only asks about.
+        self.context = [] if self.is_too_long else [_stated(reader, text) for text in self._context]
+        self.question = reader.read(question)
+        self._reader = reader
+        self._read: dict[str, Reading | Refusal] = dict(zip(self._context, self.context, strict=False))
+        self._read[question] = self.question
+        self._read |= {text: reader.read(text) for text in others if text not in self._read}
+
+    def beside(self, formula: Formula, texts: Sequence[str], names: "Names", *, is_given: bool = False) -> Finding:
+        """Return whether a formula says what some sentences say; of a given one (`is_given`) it may say less.
+
+        Of `either .. or` a given formula says no more than that one of the two holds.
+        """
+        if absent := unspoken(formula, " ".join(texts)):
+            # Attack: a premise of one's own, beside a sentence that is not read.
+            return Failed(f"the sentence does not speak of {', '.join(absent)}")
+        found = [self._reading(text) for text in texts]
+        for each in found:
+            if isinstance(each, Refusal):
+                return NotApplicable(f"{each.text!r} is not read at {each.word!r}: {each.why}")
+        readings = [each for each in found if isinstance(each, Reading)]
+        try:
+            own = names.of(formula)
+        except KeyError as error:
+            return NotApplicable(f"{error.args[0]} is no phrase of the text")
+        said = [each.formula for each in readings]
+        if _entails(said, own) and (is_given or _entails([own], *said)):
+            return Passed()
+        strict = [each.exclusive for each in readings]
+        if not is_given and strict != said and _entails(strict, own) and _entails([own], *strict):
+            return Passed()
+        told = " ".join(texts)
+        return Failed(f"{told!r} is read as {', '.join(map(canonical, said))}")
+
+    def _reading(self, text: str) -> Reading | Refusal:
+        if text not in self._read:
+            self._read[text] = self._reader.read(text)
+        return self._read[text]
+
+    def names(self, formulas: Iterable[Formula]) -> Names:
+        """Return the phrases that the symbols of formulas are, where each has one and no two have the same."""
+        readings = [each for each in self._read.values() if isinstance(each, Reading)]
+        try:
+            own, said = signature(formulas), [signature([each.formula]) for each in readings]
+        except FormulaError:
+            return Names({}, {})
+        phrases = {(name, arity) for each in said for name, arity in each.predicates.items()}
+        phrases |= {(name, 0) for each in said for name in each.propositions}
+        symbols = [*own.predicates.items(), *((name, 0) for name in own.propositions)]
+        predicates = _matched(symbols, phrases)
+        constants = _matched(((n, -1) for n in own.constants), {(n, -1) for each in said for n in each.constants})
+        return Names(predicates, constants)
+
+
+def _stated(reader: Reader, text: str) -> Reading | Refusal:
+    end = len(text)
+    return Refusal(text, "?", end - 1, end, "a question states nothing") if text.endswith("?") else reader.read(text)
+
+
+def is_aligned(problem: Problem, formalised: Formalisation, value: str) -> bool:
+    """Say whether the text bears out what an attempt formalises on trust, and what it answers.
+
+    The goal says what the question says, each premise follows from one sentence, and what the grammar reads of the
+    whole text gives the same answer, under both values of `either`. `unknown` needs every sentence, and no phrase in
+    the question that the context has not: an opaque phrase hides what would decide it.
+    """
+    read = ReadProblem(problem)
+    question = read.question
+    formulas = (*formalised.premises, formalised.goal)
+    if not isinstance(question, Reading) or read.is_too_long or len(formulas) > MAX_FORMULAS:
+        return False
+    names = read.names(formulas)
+    try:
+        *premises, goal = map(names.of, formulas)
+    except KeyError:
+        return False
+    said = [each for each in read.context if isinstance(each, Reading)]
+    if not any(_entails([goal], each) and _entails([each], goal) for each in {question.formula, question.exclusive}):
+        return False
+    if not all(any(_entails([v], each) for r in said for v in (r.formula, r.exclusive)) for each in premises):
+        return False
+    if value == "unknown":
+        inside = signature([each.formula for each in said])
+        asked = signature([question.formula])
+        whole = len(said) == len(read.context)
+        if not whole or not (asked.predicates.keys() | asked.constants) <= (
+            inside.predicates.keys() | inside.constants
+        ):
+            return False
+        if not all(any(_entails(premises, v) for v in (r.formula, r.exclusive)) for r in said):
+            # Attack: formalise half of the text, and find that nothing follows.
+            return False
+    wanted = {"true": Entailed, "false": Denied, "unknown": Open}[value]
+    return all(
+        isinstance(decide([getattr(each, which) for each in said], getattr(question, which)), wanted)
+        for which in ("formula", "exclusive")
+    )
+
+
+def _entails(given: Sequence[Formula], *claims: Formula) -> bool:
+    for formula in claims:
+        if formula in given or canonical(formula) in map(canonical, given):
+            continue
+        try:
+            signature([*given, formula])
+            if can_fail(given, formula) is not Answer.UNSATISFIABLE:
+                return False
+        except FormulaError:
+            return False
+    return True
+
+
+def _matched(symbols: Iterable[tuple[str, int]], phrases: Iterable[tuple[str, int]]) -> dict[str, str]:
+    """Match names of one arity by their words: by all of them, or else without the light ones, if that leaves one.
+
+    A wrong match proves nothing: it renames the attempt's formulas, which are then held to what was read.
+    """
+    listed = sorted(phrases)
+    found: dict[str, str] = {}
+    for name, arity in symbols:
+        same = [phrase for phrase, its_arity in listed if its_arity == arity]
+        variants = _variants(name)
+        for light in (frozenset[str](), _LIGHT, _LEFT_OUT):
+            wanted = {_without(words, light) for words in variants} - {()}
+            hits = [phrase for phrase in same if _without(tuple(phrase.split(" ")), light | {"_"}) in wanted]
+            if len(hits) == 1:
+                found[name] = hits[0]
+            if hits:
+                break
+    taken = list(found.values())
+    # Attack: two names for one phrase, of which only one is denied.
+    return {name: phrase for name, phrase in found.items() if taken.count(phrase) == 1}
+
+
+def _without(words: tuple[str, ...], light: frozenset[str]) -> tuple[str, ...]:
+    return tuple(word for word in words if word not in light)
+
+
+def _variants(name: str) -> list[tuple[str, ...]]:
+    """Return a symbol's words in each way in which the grammar may have them: without number, person or -ing."""
+    forms = [_forms(word.lower()) for word in _HUMP.split(name) if word]
+    made = [tuple(word for part in parts for word in part) for parts in product(*forms[:MAX_WORDS])]
+    return made if len(forms) <= MAX_WORDS else []
+
+
+def _forms(word: str) -> list[tuple[str, ...]]:
+    verb = past(word)
+    found = {word, third(word) or word, gerund(word) or word}
+    if is_plural(word):
+        found.add(Vocabulary.of(()).singular(word))
+    return [*((form,) for form in sorted(found)), *([("did", verb)] if verb is not None else [])]
