@@ -23,7 +23,7 @@ def test_formulas_that_say_what_the_sentences_say_are_aligned() -> None:
     rule = "∀x (Employee(x) ∧ WorksRemotely(x) → HasLaptop(x))"
     facts = ("Employee(anna)", "WorksRemotely(anna)")
     assert grade(remote, "Does Anna have a laptop?", rule, *facts, goal="HasLaptop(anna)") == "aligned"
-    cow = "If something likes the bald eagle then it is big. The cow likes the bald eagle."
+    cow = "Everything that likes the bald eagle is big. The cow likes the bald eagle."
     likes = ("∀x (Likes(x, bald_eagle) → Big(x))", "Likes(cow, bald_eagle)")
     assert grade(cow, "The cow is big.", *likes, goal="Big(cow)") == "aligned"
 

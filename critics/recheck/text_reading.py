@@ -189,7 +189,7 @@ def confirmed_grade(origin: Origin, certificate: SealedCertificate) -> Grade:
     if origin.attempt is None or origin.format is None:
         return "trusted"
     from critics.formats.format import find_format
-    from critics.text.faithfulness.beside import is_aligned
+    from critics.grammar.alignment import is_aligned
 
     attempt = Attempt("", problem_of(certificate, origin.dataset), origin.format, origin.attempt)
     if not is_aligned(find_format(origin.format), attempt, certificate.claim):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate
 from critics.formats.english.formulas import KEY, Answered, Claim, FormalText, NoFormulas, Nothing, read_formulas
+from critics.grammar.alignment import Names, ReadProblem
 from critics.logic.first_order.solvers import (
     DEFAULT_BUDGET,
     Answer,
@@ -25,7 +26,6 @@ from critics.logic.first_order.solvers import (
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import Formula, FormulaError, Not, negated, signature
-from critics.text.alignment import Names, ReadProblem
 from critics.text.blocks import answers_early
 from critics.text.english.answer import answer_of
 from critics.text.english.span import coverage, painted

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from critics.grammar.words import REFUSED
 from critics.logic.programs.ordering_text import is_claimed
 from critics.logic.programs.sections import COMMENT, rows
 from critics.problem import Attempt, Problem
@@ -33,6 +32,13 @@ _DECLARING = ("predicate", "declaration", "domain", "variable")
 _ASKING = ("quer", "question", "conclusion", "option")
 _DENIED = re.compile(r"\bfalse\b|[¬~!]|\bnot\s*\(|-\s*(?:exists|all)|\bnot\b", re.IGNORECASE)
 _NAME = re.compile(r"[^\W_]\w*")
+_HEDGES = frozenset(
+    """
+    only just even alone merely solely most many much few several half almost nearly hardly scarcely barely rarely
+    seldom usually often sometimes generally typically normally probably perhaps maybe likely possibly may might could
+    would should except unless without
+    """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
+)
 _SOME = frozenset({"some", "someone", "something", "somebody", "there"})
 _EXISTS = re.compile(r"∃|exists", re.IGNORECASE)
 _DISTINCT = re.compile(r"distinct", re.IGNORECASE)
@@ -218,7 +224,7 @@ def _says_the_same(said: str, formula: str, names: Sequence[str]) -> bool:
     if not words or words - shared_words(names, said) or not {*_DIGITS.findall(said)} <= {*_DIGITS.findall(formula)}:
         return False
     told = set(re.findall(r"[a-z-]+", said.lower()))
-    if told & REFUSED.keys() or (told & _SOME and _EXISTS.search(formula) is None):
+    if told & _HEDGES or (told & _SOME and _EXISTS.search(formula) is None):
         # Attack: `Only cats are mammals`, `Some cats are mammals` beside the formula of all cats.
         return False
     return said.endswith("?") or _denies(said) == (_DENIED.search(formula) is not None)

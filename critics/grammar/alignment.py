@@ -15,7 +15,8 @@ from critics.grammar.reader import Reader, Reading, Refusal
 from critics.grammar.text import claim, sentences
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer, Denied, Entailed, Open, can_fail, decide
-from critics.problem import Problem
+from critics.problem import TRUTH_VALUES, Attempt, Problem
+from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import (
     Application,
     Atom,
@@ -30,6 +31,9 @@ from critics.replay.first_order.syntax import (
 from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.text.faithfulness.formalisation import Formalisation
 from critics.text.faithfulness.names import unspoken
+from critics.text.faithfulness.puzzles.comparison import difference
+from critics.text.faithfulness.puzzles.reading import read_problem
+from critics.text.part import TextPart
 
 MAX_FORMULAS = 100
 """Premises or sentences; of more, nothing is aligned: each may ask a solver."""
@@ -133,7 +137,19 @@ def _stated(reader: Reader, text: str) -> Reading | Refusal:
     return Refusal(text, "?", end - 1, end, "a question states nothing") if text.endswith("?") else reader.read(text)
 
 
-def is_aligned(problem: Problem, formalised: Formalisation, value: str) -> bool:
+def is_aligned(part: TextPart, attempt: Attempt, answer: str) -> bool:
+    """Say whether the text of its problem bears out what an attempt formalises on trust, and answers with."""
+    problem = attempt.problem
+    if part.is_puzzle:
+        reading = read_problem(problem.context, problem.question, problem.options or ())
+        program = None if reading is None else part.puzzle(attempt.completion)
+        return reading is not None and program is not None and not difference(program, reading)
+    formalised = part.theory(attempt)
+    value = next((value for value in TRUTH_VALUES if in_terms_of(value, problem.options) == answer), None)
+    return formalised is not None and value is not None and bears_out(problem, formalised, value)
+
+
+def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
     """Say whether the text bears out what an attempt formalises on trust, and what it answers.
 
     The goal says what the question says, each premise follows from one sentence, and what the grammar reads of the
