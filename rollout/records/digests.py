@@ -5,7 +5,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 FileState = tuple[str, int, int, int]
 """A file's place, size, time of change, and number in its file system: equal ones mean that nobody has changed it."""

@@ -1,16 +1,17 @@
 """Steps of a trace: what a strategy of several requests did, one after the other.
 
 Dialog turns, legs of round trips, and the replies, ratings and choices that lead to a solver program. Each says its
-kind in JSON; `read_steps` also reads traces that have turns and legs under names of their own.
+kind in JSON.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from critics.problem import is_list
-from rollout.records.digests import PolicyDigests, ServerUse, read_digests
+from pydantic import BeforeValidator, Discriminator, Tag, TypeAdapter
+
+from rollout.records.digests import PolicyDigests, ServerUse
 
 ReviewKind = Literal["clean", "reply", "compile", "contradiction", "tests", "unknown", "error"]
 """reply: not the JSON that is asked for; contradiction: no answer set without any test; unknown: a budget ran out;
@@ -22,6 +23,10 @@ Direction = Literal["informalise", "autoformalise"]
 Ending = Literal["arrived", "leak", "no_description", "unparsable"]
 """Reason for a trip's end: all rounds are done; the description copies the formula; there is none; or what was to be
 described next cannot be read."""
+
+
+Positions = Annotated[tuple[int, ...], BeforeValidator(lambda numbers: [number - 1 for number in numbers])]
+"""Positions from 0, which JSON counts from 1."""
 
 
 class Recorded:
@@ -76,11 +81,11 @@ class DialogReview(Recorded):
     """Which part is at fault, in words: `the program`, `test 2`, `the query`, .. ; empty where none is."""
     written: ReplyContent = field(default=ReplyContent(), compare=False)
     """For comparing a reply with the next one; no file has it."""
-    failing: tuple[int, ...] = ()
+    failing: Positions = ()
     """Positions of the tests that do not pass or are none; empty where the fault is elsewhere."""
     num_tests: int = 0
     opinion: SecondOpinion | None = None
-    unmet: tuple[int, ...] | None = None
+    unmet: Positions | None = None
     """Positions of the tests whose condition the solver finds unmet, where others fail because they are no tests."""
 
     @property
@@ -222,18 +227,11 @@ _KINDS: Mapping[type, str] = {
     Rating: "rating",
     ChosenSample: "choice",
 }
-_SHAPES = {kind: shape for shape, kind in _KINDS.items()}
 _UNSAID: Mapping[str, tuple[str | None, ...]] = {
     **dict.fromkeys(("server", "leak", "asked", "review", "kept"), (None,)),
     "explanation": ("",),
 }
 """Fields that a record leaves out, by the value that says nothing."""
-_NESTED: Mapping[tuple[type, str], type] = {
-    (DialogTurn, "review"): DialogReview,
-    (DialogReview, "opinion"): SecondOpinion,
-    (ProgramReply, "review"): RunReview,
-    (Leg, "leak"): LeakFound,
-}
 
 
 @cache
@@ -252,34 +250,25 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _kind(step: Mapping[str, object]) -> object:
+    return step["kind"]
+
+
+_STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(
+    tuple[
+        Annotated[
+            Annotated[DialogTurn, Tag("turn")]
+            | Annotated[Leg, Tag("leg")]
+            | Annotated[ProgramReply, Tag("reply")]
+            | Annotated[Rating, Tag("rating")]
+            | Annotated[ChosenSample, Tag("choice")],
+            Discriminator(_kind),
+        ],
+        ...,
+    ]
+)
+
+
 def read_steps(record: Mapping[str, Any]) -> tuple[Step, ...]:
-    """Return the steps of a trace's record; raises `KeyError` or `TypeError` for what is none."""
-    for key, shape in (("turns", DialogTurn), ("legs", Leg)):  # names that steps had once
-        if is_list(listed := record.get(key)):
-            return tuple(_built(shape, step) for step in listed)
-    kinds = {"rate": "rating", "prototype": "choice"}
-    given = record.get("steps") or ()
-    named = ((step.get("kind") or kinds.get(step.get("purpose"), "reply"), step) for step in given)
-    return tuple(_built(_SHAPES[kind], {"asked": None, **step}) for kind, step in named)
-
-
-def _built(shape: type, record: Mapping[str, Any]) -> Any:
-    """Build a dataclass from the keys of a record that are named as its fields are."""
-    return shape(**{name: _read(shape, name, record[name]) for name in _names(shape) if name in record})
-
-
-def _read(shape: type, name: str, value: Any) -> Any:
-    """Return a field's value from its JSON form."""
-    if value is None:
-        return None
-    if (nested := _NESTED.get((shape, name))) is not None:
-        return _built(nested, value)
-    match name:
-        case "failing" | "unmet":
-            return tuple(number - 1 for number in value)
-        case "doubts":
-            return {int(number): why for number, why in value.items()}
-        case "policy":
-            return read_digests(value)
-        case _:
-            return tuple(value) if is_list(value) else value
+    """Return the steps of a trace's record; raises `KeyError`, `TypeError` or `ValueError` for what is none."""
+    return _STEPS.validate_python([{"asked": None, **step} for step in record.get("steps") or ()])

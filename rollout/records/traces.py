@@ -215,8 +215,7 @@ def with_judgement(trace: Trace, verdict: Mapping[str, Any]) -> Trace:
 def read_trace(record: Mapping[str, Any]) -> Trace:
     """Build a trace from its JSON form: a stored trace, or a bare attempt with or without a judgement.
 
-    Traces that older versions stored are read as well (`turns` and `legs` for steps). Raises `RecordError` naming the
-    trace where it is no attempt or a part of it has the wrong shape.
+    Raises `RecordError` naming the trace where it is no attempt or a part of it has the wrong shape.
     """
     attempt = read_attempt(record)
     try:
