@@ -17,7 +17,7 @@ from rollout.actor_critic.feedback import Reply, review, review_here
 from rollout.actor_critic.model_critic import ModelCritic, OpinionSettings
 from rollout.decoding.guide import Guide
 from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
-from rollout.prompts.prompt import SEPARATOR
+from rollout.prompts.conversation import SEPARATOR
 from rollout.records.sampling import Sampling
 from rollout.records.steps import DialogReview
 from rollout.records.traces import Trace

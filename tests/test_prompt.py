@@ -22,7 +22,8 @@ from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.catalogue import QUESTIONS, family
 from rollout.problems.proofwriter import ProofWriter, item
 from rollout.prompts import prompt
-from rollout.prompts.prompt import SEPARATOR, messages, problem_text, solved_examples, text
+from rollout.prompts.conversation import SEPARATOR
+from rollout.prompts.prompt import messages, problem_text, solved_examples, text
 from rollout.prompts.sentence import read_aloud
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling

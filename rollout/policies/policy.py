@@ -31,8 +31,8 @@ from rollout.policies.models import (
     unmerged,
     unreadable,
 )
-from rollout.prompts.conversation import Messages, as_text, in_parts, message, without_system
-from rollout.prompts.prompt import SEPARATOR, messages, text
+from rollout.prompts.conversation import SEPARATOR, Messages, as_text, in_parts, message, without_system
+from rollout.prompts.prompt import messages, text
 from rollout.prompts.style import PromptStyle
 from rollout.records.digests import PolicyDigests, ServerUse, digest_once, file_digest
 from rollout.records.sampling import Sampling

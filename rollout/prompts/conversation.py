@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from rollout.prompts.prompt import SEPARATOR
-
 Message: TypeAlias = Mapping[str, str]
 """`role` (system, user or assistant) and `content`."""
 Messages: TypeAlias = Sequence[Message]
 
+SEPARATOR = "\n###"
+"""Stands between solved examples as text, and so is where a base model ends its own solution."""
 _HEADINGS = {"system": "Instructions", "user": "Request", "assistant": "Reply"}
 
 
@@ -34,7 +34,7 @@ def as_text(messages: Messages) -> str:
     """Return a conversation as text that ends where the assistant begins to write.
 
     Every turn ends where a base model, which goes on with the next one, is stopped
-    (`rollout.prompts.prompt.SEPARATOR`).
+    (`SEPARATOR`).
     """
     turns = [f" {_HEADINGS[turn['role']]}\n{turn['content']}{SEPARATOR}" for turn in messages]
     return f"{SEPARATOR.strip()}{''.join(turns)} {_HEADINGS['assistant']}\n"

@@ -20,11 +20,10 @@ from critics.replay.matching import literals_of
 from critics.text.background import background, vocabulary
 from critics.text.reference import reference
 from rollout.problems.catalogue import QUESTIONS, family
+from rollout.prompts.conversation import SEPARATOR
 from rollout.prompts.demonstration import Spoken, chain_of_thought, decide, demonstrate, numbered_sentences
 from rollout.prompts.style import OwnPrompt, PromptStyle
 
-SEPARATOR = "\n###"
-"""What stands between solved examples as text, and so is where a base model ends its own solution."""
 _EXAMPLE_SEED = 2023
 _NUM_DRAWN = 48
 _DEFAULT_NUM = {"guided": 2, "cot": 4, "answer": 4}

@@ -12,8 +12,8 @@ from rollout.decoding.guide import Guide
 from rollout.decoding.languages import TextGuide
 from rollout.policies.models import end_ids
 from rollout.policies.policy import Completion, Interrupted, load_tokenizer, templated
-from rollout.prompts.conversation import Messages, as_text
-from rollout.prompts.prompt import SEPARATOR, messages, text
+from rollout.prompts.conversation import SEPARATOR, Messages, as_text
+from rollout.prompts.prompt import messages, text
 from rollout.prompts.style import PromptStyle
 from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
