@@ -33,6 +33,11 @@ def formats() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name.replace("_", "-") for path in _FORMATS.glob("*/format.py")))
 
 
+def folder_of(name: str) -> Path:
+    """Return the folder of a format that is built in."""
+    return _FORMATS / name.replace("-", "_")
+
+
 def all_formats() -> tuple[str, ...]:
     """Return the names of all formats, those of packages last."""
     return (*formats(), *names("critics", formats()))

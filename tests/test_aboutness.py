@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from critics.judge import judge_record
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 
 
 def is_right(case: dict) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from critics.formats.guided.critic import MAX_CHARACTERS
 from critics.judge import judge
 from critics.problem import Attempt, Formal, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.derivations import check
 from critics.verdict import Certified, Verdict, verdict_record
 

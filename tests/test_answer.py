@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from critics.judge import judge_on_trust, judge_record
 from critics.problem import Problem, read_problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from rollout.policies.policy import ScriptedPolicy
 from rollout.records.sampling import Sampling
 from rollout.records.selection import Abstained, AnswerRule, ProvedAnswer, is_settled, majority, outcome, select

@@ -6,26 +6,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from critics import registry
 from critics.audit import catalogue_file
 from critics.audit.audit import CaseResult, audit, report, without_slow_cases
-from critics.audit.catalogue_file import Catalogue, ForgeryCase, HonestCase, load_catalogue, own_catalogues
+from critics.audit.catalogue_file import Catalogue, ForgeryCase, HonestCase, load_catalogue, own_catalogue
 from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.formats.horn import horn_certificate
 from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import judge_record
 from critics.problem import Attempt, Formal, Problem
-from critics.recheck.index import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.formula import parse_literal
 from critics.replay.kernel import Axiom
 from critics.verdict import Certified, Unproved, Verdict
 from tools.seeded_attacks import records
 from training.cli import app
 
-CATALOGUES = {catalogue.format: catalogue for catalogue in own_catalogues()}
+CATALOGUES = {name: own_catalogue(name) for name in registry.formats()}
 MINIMUM = {"cot": 5, "guided": 20, "asp": 30, "rules": 15, "csp": 15, "equivalence": 12, "fol": 15}
 MINIMUM |= {"logic-program": 18, "z3-python": 20, "english": 20}
 
@@ -73,6 +74,12 @@ def test_every_cheat_is_stopped_by_its_rule_and_every_honest_attempt_certified(n
 @pytest.mark.parametrize("name", sorted(CATALOGUES))
 def test_the_whole_catalogue_with_what_runs_into_budgets(name: str) -> None:
     assert not wrong(audited(CATALOGUES[name]))
+
+
+@pytest.mark.parametrize("name", registry.formats())
+def test_a_catalogue_is_read_where_yaml_has_no_parser_in_c(name: str) -> None:
+    text = (registry.folder_of(name) / "catalogue.yaml").read_text(encoding="utf-8")
+    assert yaml.load(text, yaml.SafeLoader)["format"] == name
 
 
 def test_every_format_has_a_catalogue_whose_classes_all_have_cases() -> None:
@@ -208,5 +215,5 @@ def test_every_shared_case_is_on_the_right_side(shared: Path, kind: str) -> None
 
 
 def test_the_seeded_attacks_are_those_that_their_code_writes():
-    path = Path(catalogue_file.__file__).parent / "catalogue" / "seeded.jsonl"
+    path = catalogue_file.SEEDED
     assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] == list(records())

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import critics.checker
 import pytest
 
 import critics
-import critics.checker
 from critics.formats.guided.critic import judge_guided
 from critics.formats.horn import horn_certificate
 from critics.problem import Attempt, Formal, Problem
-from critics.recheck import recheck_one
+from critics.recheck.rejudging import recheck
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import Rejected, canonical_json, digest
 from critics.replay.derivations import check
@@ -140,11 +140,8 @@ def refused(certificate: Any) -> str | None:
     """Return why checker or recheck refuses; None if both accept."""
     record = {"id": "a", "verdict": "certified", "certificate": certificate}
     record["answer"] = certificate.get("claim") if isinstance(certificate, dict) else None
-    try:
-        recheck_one(record, record)
-    except Rejected as rejection:
-        return str(rejection)
-    return None
+    rejected = recheck([record])["rejected"]
+    return rejected[0]["reason"] if rejected else None
 
 
 def unverifiable(path: Keys, source: str, claim: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.certificate import digest
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate

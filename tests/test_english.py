@@ -11,7 +11,7 @@ import pytest
 from critics.formats.english.critic import read_english
 from critics.judge import judge_record
 from critics.problem import Attempt, Problem, read_problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.clauses import Implication, fact, follows, is_consistent, read_clause
 from critics.replay.formula import Literal
 from critics.text.english.passage import lines

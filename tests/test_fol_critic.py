@@ -10,7 +10,7 @@ import pytest
 
 from critics.judge import JudgePool, judge
 from critics.problem import Attempt, Formal, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.verdict import verdict_record
 from critics.workers.own_time import own_time
 

@@ -10,7 +10,7 @@ import pytest
 
 from critics.formats.fol.critic import judge_fol
 from critics.problem import Attempt, Formal, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.certificate import digest
 from critics.verdict import Certified
 
@@ -165,7 +165,7 @@ def test_every_part_of_the_evidence_matters():
                 lessened = changed(
                     certified, lambda c, n=name, s=symbol, r=row: c["evidence"]["models"][n]["predicates"][s].pop(r)
                 )
-                assert outcome(lessened) in ("no_model", "accepted")
+                assert outcome(lessened) in ("no_model", "accepted", "judged_otherwise")
     swapped = changed(
         certified,
         lambda c: c["evidence"].update(

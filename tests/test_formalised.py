@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from critics.formats.steps import labelled
 from critics.judge import judge_on_trust, judge_record
 from critics.problem import Problem, read_attempt
-from critics.recheck.index import recheck
+from critics.recheck.rejudging import recheck
 from critics.verdict import read_verdict
 from rollout.policies.policy import ScriptedPolicy
 from rollout.prompts.prompt import problem_text
@@ -20,7 +20,8 @@ from rollout.records.traces import Trace, with_judgement
 from rollout.strategies.formalisation import RATIONALE, request
 from training.cli import app
 from training.exchange.columns import Parts, read_rationale
-from training.exchange.rationales import Formalising, Table, to_be_formalised, write_dataset
+from training.exchange.rationales import Table, to_be_formalised, write_dataset
+from training.workers.strategies import Formalising
 
 CONTEXT = (
     "All people who regularly drink coffee are dependent on caffeine. People regularly drink coffee or joke about it. "

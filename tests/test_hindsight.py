@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from critics.judge import judge_record
 from critics.problem import Formal, Problem, read_attempt, read_problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.formula import parse_literal, parse_statement
 from critics.replay.kernel import Kernel
 from critics.text.reference import reference

@@ -9,7 +9,7 @@ import pytest
 from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.certificate import digest
 from critics.text.translators.knights import decide, read_island, translate
 from critics.text.translators.translation import TranslationError

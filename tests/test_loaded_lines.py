@@ -1,13 +1,16 @@
 """A job loads the parts that it uses: product lines imported, each bar with room above what was measured."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+import certistar
+from critics.verdict import verdict_record
 from tests.test_report import THREE, make_run
 from tools.loaded_lines import lines_of, loaded_lines
 
-BARS = {"compare": 8_000, "configuration": 6_000, "help": 1_000}
+BARS = {"compare": 8_000, "configuration": 6_000, "help": 1_000, "filter": 20_000, "judge": 16_000, "recheck": 9_000}
 """At most so many lines; `python -m tools.loaded_lines certistar compare RUN --modules` shows which."""
 
 
@@ -22,6 +25,34 @@ def test_reading_a_configuration_loads_settings_and_no_engine() -> None:
     found = loaded_lines(["python", "-c", "import training.configuration.run"])
     assert "training.configuration.run" in found
     assert sum(found.values()) <= BARS["configuration"], found
+
+
+CONTEXT = "Every wren is a bird. Every bird is warm. Pip is a wren."
+TEXT = "Pip is a wren. Every wren is a bird. So Pip is a bird. Every bird is warm. So Pip is warm. The answer is true."
+
+
+def test_filtering_english_loads_no_policy_and_no_other_format(tmp_path: Path) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text(f'context,question,answer,rationale\n"{CONTEXT}","Is Pip warm?",true,"{TEXT}"\n', encoding="utf-8")
+    found = loaded_lines(["certistar", "filter", str(table), "--out", str(tmp_path / "kept")])
+    assert "critics.formats.english.trial" in found
+    assert sum(found.values()) <= BARS["filter"], found
+
+
+def test_judging_english_loads_its_critic_and_no_other(tmp_path: Path) -> None:
+    code = f"import certistar; assert certistar.judge({CONTEXT!r}, 'Is Pip warm?', {TEXT!r}).verdict == 'certified'"
+    found = loaded_lines(["python", "-c", code])
+    assert not [name for name in found if name.startswith(("critics.formats.guided", "critics.formats.fol", "rollout"))]
+    assert sum(found.values()) <= BARS["judge"], found
+
+
+def test_rechecking_a_certificate_loads_the_replay_alone(tmp_path: Path) -> None:
+    verdict = certistar.judge(CONTEXT, "Is Pip warm?", TEXT)
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text(json.dumps(verdict_record("a", verdict)) + "\n", encoding="utf-8")
+    found = loaded_lines(["python", "-m", "critics.recheck", str(path)])
+    assert not [name for name in found if name.startswith(("critics.formats", "critics.text", "critics.judge"))]
+    assert sum(found.values()) <= BARS["recheck"], found
 
 
 @pytest.mark.parametrize("words", [[], ["report"], ["judge"], ["recheck"], ["export"], ["pack"], ["doctor"]])

@@ -8,7 +8,7 @@ import pytest
 from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.text.reference import puzzle_decides
 from critics.text.translators.translation import TranslationError
 from critics.text.translators.zebra import decide, read_zebra

@@ -18,7 +18,7 @@ import pytest
 
 from critics.judge import judge
 from critics.problem import Attempt, Formal, Problem
-from critics.recheck import recheck_one
+from critics.recheck.index import recheck_one
 from critics.replay.certificate import Rejected, digest
 from critics.replay.derivations import check
 from critics.replay.formula import canonical_statement, parse_statement

@@ -12,7 +12,7 @@ import pytest
 from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.formula import Literal, Statement, parse_literal, parse_statement
 from critics.replay.kernel import Kernel
 from critics.replay.semantics import semantics_of

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from critics.audit.catalogue_file import own_catalogues
+from critics.audit.catalogue_file import own_catalogue
 from critics.formats.z3_python.jail_examination import missing_layers
 from critics.judge import judge_record
 from rollout.published.recorded import load_recorded
@@ -32,7 +32,7 @@ TRUTHS = {"True": "true", "False": "false", "Uncertain": "unknown", "Unknown": "
 
 def catalogue(format_: str) -> Attempts:
     """Every honest case and every cheat of a format, those that run into a budget on purpose too."""
-    (found,) = (each for each in own_catalogues() if each.format == format_)
+    found = own_catalogue(format_)
     return [case.attempt.record() for case in (*found.honest, *found.cheats)]
 
 

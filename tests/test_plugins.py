@@ -19,7 +19,7 @@ from critics.formats.guided.critic import judge_guided
 from critics.formats.horn import horn_certificate
 from critics.judge import JudgePool, judge_record
 from critics.problem import Attempt, Problem
-from critics.recheck.index import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.formula import parse_literal
 from critics.replay.kernel import Axiom
 from critics.verdict import Certified, Unproved, Verdict

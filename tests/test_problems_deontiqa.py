@@ -6,7 +6,7 @@ import pytest
 
 from critics.judge import judge_record
 from critics.problem import Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.formula import parse_literal, parse_statement
 from critics.text.background import background
 from critics.text.reference import theory

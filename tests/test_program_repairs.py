@@ -6,7 +6,7 @@ import pytest
 
 from critics.judge import judge, judge_record
 from critics.problem import Attempt, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.verdict import Certified, Verdict
 
 PROGRAM = """# Declarations

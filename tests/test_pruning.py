@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.formula import parse_statement
 from critics.replay.kernel import Kernel
 from rollout.problems.prontoqa import PrOntoQA, item

@@ -9,7 +9,7 @@ import pytest
 
 from critics.errors import InputError
 from critics.judge import judge_record
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.formula import Application, FormulaError, parse_literal
 from critics.replay.sorts import SortError
 from critics.text.background import background

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import certistar
-from critics.checker import digest
 from critics.judge import judge_record
+from critics.replay.certificate import digest
 from training.cli import app
 from training.exchange.verification import check_dataset
 from training.lineage.entries import entries, origin, write_entries

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from critics.judge import judge_record
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.certificate import digest
 
 CONTEXT = "Rex is a dog. Every dog is a mammal. Mammals are warm."
@@ -52,7 +52,7 @@ def opposite(certificate: dict[str, Any]) -> None:
 
 def test_traces_and_verdicts_are_accepted_and_counted():
     records = [trace(), trace(formal=FORMAL), trace(dataset="mine", formal=FORMAL), trace(dataset="mine")]
-    expected = {"checked": 4, "accepted": 4, "skipped": 0, "second_opinion": 2, "rejected": []}
+    expected = {"checked": 4, "accepted": 4, "skipped": 0, "second_opinion": 0, "rejected": []}
     assert recheck(records) == expected
     assert recheck([record["judgement"] for record in records]) == expected
 
@@ -147,9 +147,11 @@ def test_an_axiom_slipped_into_reference_and_proof_is_rejected():
         {"statement": "(dog rex) -> (warm rex)", "by": "axiom"},
         {"statement": "(warm rex)", "by": "rule", "rule": 1, "premises": [0]},
     ]
-    assert reason(resealed(record)) == "reference_is_not_the_text"
+    assert reason(resealed(record)) == "judged_otherwise"
+    bare = {key: value for key, value in record["judgement"].items() if key != "completion"}
+    assert reason(bare) == "reference_is_not_the_text"
     certificate["evidence"]["reference"] = "given"
-    assert reason(resealed(record)) == "reference_is_not_the_text"
+    assert reason(resealed(record)) == "other_problem"
 
 
 def test_withholding_the_reference_of_a_prontoqa_trace_is_rejected():

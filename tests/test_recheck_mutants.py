@@ -24,7 +24,7 @@ from critics.logic.first_order.parser import parse
 from critics.logic.first_order.theory import read_theory
 from critics.logic.programs.sections import Repairs
 from critics.problem import Formal
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.certificate import digest
 from critics.replay.equivalences.graph import Graph
 from critics.replay.finite.terms import OUTSIDE, Application, Constant, Operator, Quantified, Term, Variable, operated

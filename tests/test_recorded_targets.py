@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from critics.judge import judge_record
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from rollout.published.recorded import load_recorded
 from training.reporting.program_tables import ALL_MODELS, blind_attempts, error_columns, program_rows, read_programs
 

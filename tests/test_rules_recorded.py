@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from critics.judge import judge_record
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 
 FORMATS = {"ProntoQA": "rules", "ProofWriter": "rules", "LogicalDeduction": "csp", "AR-LSAT": "logic-program"}
 FILES = ("prontoqa_dev_partA", "proofwriter_dev_partA", "logicaldeduction_partA", "arlsat_dev_partA")

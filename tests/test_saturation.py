@@ -6,22 +6,22 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import critics.checker
 import pytest
 
 import critics
-import critics.checker
 import critics.text.background
 from critics.formats.horn import horn_certificate
 from critics.judge import judge
 from critics.problem import Attempt, Formal, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.certificate import Rejected, digest
 from critics.replay.derivations import check
 from critics.replay.formula import canonical_statement, parse_literal, parse_statement
 from critics.replay.kernel import Axiom, Entry, Inference
 from critics.text.background import Background
-from critics.text.reference import Reference
 from critics.verdict import verdict_record
+from critics.verdict.certificate import Reference
 
 Atom = tuple[bool, Any]
 """A sign and (predicate, arguments ..); a function term is a tuple as well, and a variable starts with a quote."""
@@ -566,7 +566,7 @@ def test_an_unknown_about_a_text_is_translated_again_when_rechecked():
     axioms = ("(dog rex)", "(dog 'x) -> (warm 'x)", "(cat tom)", "(cat 'x) -> (red 'x)")
     record = judged(axioms, GOAL, ("(warm rex)", "(red tom)", "nothing"), **TEXT)
     assert record["verdict"] == "certified"
-    assert recheck([record])["second_opinion"] == 1
+    assert recheck([record])["accepted"] == 1
     # Attack: a text with one sentence more, which decides the goal, and neither reference nor evidence has it.
     certificate = copy.deepcopy(record["certificate"])
     certificate["problem"]["context"] += " Every dog is red."

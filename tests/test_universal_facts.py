@@ -11,7 +11,7 @@ import critics.text.background
 from critics.formats.guided.critic import MAX_CHARACTERS
 from critics.judge import judge
 from critics.problem import Attempt, Formal, Problem
-from critics.recheck import recheck
+from critics.recheck.rejudging import recheck
 from critics.replay.certificate import Rejected, digest
 from critics.replay.derivations import check
 from critics.replay.formula import MAX_TERM_DEPTH, parse_literal, parse_statement

@@ -3,7 +3,7 @@
 Small problems are drawn with an honest attempt in each format. The attempt then meets another problem or another
 question, loses a sentence or gains a false one. No such attempt may be certified with a wrong answer.
 
-    python -m tools.seeded_attacks      writes critics/audit/catalogue/seeded.jsonl, which `certistar audit` reads
+    python -m tools.seeded_attacks      writes critics/audit/seeded.jsonl, which `certistar audit` reads
 """
 
 import json
@@ -11,9 +11,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
-from critics.audit.catalogue_file import HonestCase
+from critics.audit.catalogue_file import SEEDED, HonestCase
 from critics.problem import Attempt, Formal, Problem
 
 NUM_SEEDS = 9
@@ -73,8 +72,7 @@ def _told(problem: Problem, completion: str, answer: str | None) -> dict[str, ob
 
 def main() -> None:
     """Write the file of the catalogue anew."""
-    path = Path(__file__).parents[1] / "critics" / "audit" / "catalogue" / "seeded.jsonl"
-    path.write_text("".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records()), encoding="utf-8")
+    SEEDED.write_text("".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records()), encoding="utf-8")
 
 
 def _honest(format_: str) -> Iterator[HonestCase]:

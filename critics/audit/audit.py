@@ -11,7 +11,7 @@ from critics.audit.catalogue_file import Case, Catalogue, CheatCase, ForgeryCase
 from critics.formats.format import Format, as_format, find_format, judge_by
 from critics.judge import Judging, judge_safely
 from critics.problem import read_attempt
-from critics.recheck.index import examine
+from critics.recheck.rejudging import recheck_texts
 from critics.registry import PluginError
 from critics.replay.certificate import digest
 from critics.verdict import Certified, Verdict, read_verdict, verdict_record
@@ -49,14 +49,14 @@ def audit(catalogue: Catalogue, judging: Judging) -> list[CaseResult]:
     attempts: list[HonestCase | CheatCase] = [*catalogue.honest, *catalogue.cheats]
     judged = map(read_verdict, judging([case.attempt.record() for case in attempts]))
     verdicts = dict(zip((case.attempt.id for case in attempts), judged, strict=True))
-    found = [_judged(case, verdicts[case.attempt.id]) for case in attempts]
-    return found + [_forged(case, verdicts[case.honest.attempt.id]) for case in catalogue.forgeries]
+    found = [_judged(case, verdicts[case.attempt.id], judging) for case in attempts]
+    return found + [_forged(case, verdicts[case.honest.attempt.id], judging) for case in catalogue.forgeries]
 
 
-def _judged(case: HonestCase | CheatCase, found: Verdict) -> CaseResult:
+def _judged(case: HonestCase | CheatCase, found: Verdict, judging: Judging) -> CaseResult:
     is_certified = isinstance(found, Certified)
     if isinstance(case, HonestCase):
-        rejected = _rejection(trace_record(case.attempt, found)) if is_certified else found.reason
+        rejected = _rejection(trace_record(case.attempt, found), judging) if is_certified else found.reason
         is_right = is_certified and rejected is None and found.answer == case.answer
         return CaseResult(case.id, "honest", found.verdict, rejected or found.reason, found.answer, is_right, True)
     is_right = not is_certified or (case.answer is not None and found.answer == case.answer)
@@ -65,7 +65,7 @@ def _judged(case: HonestCase | CheatCase, found: Verdict) -> CaseResult:
     return CaseResult(case.id, case.cheat_class, found.verdict, found.reason, found.answer, is_right, by_rule)
 
 
-def _forged(case: ForgeryCase, found: Verdict) -> CaseResult:
+def _forged(case: ForgeryCase, found: Verdict, judging: Judging) -> CaseResult:
     """Change a certificate as the case says, give it the digest that it should have, and re-check it."""
     if not isinstance(found, Certified):
         # Nothing to forge: the honest attempt is counted as rejected already.
@@ -83,14 +83,14 @@ def _forged(case: ForgeryCase, found: Verdict) -> CaseResult:
         forged["judgement"]["answer"] = case.changes["claim"]
     for path, value in case.record_changes.items():
         put(forged, path, value)
-    reason = _rejection(forged)
+    reason = _rejection(forged, judging)
     verdict = "accepted" if reason is None else "rejected"
     return CaseResult(case.id, case.cheat_class, verdict, reason or "", None, reason is not None, True)
 
 
-def _rejection(trace: object) -> str | None:
+def _rejection(trace: object, judging: Judging) -> str | None:
     """Return why a certificate is rejected; None where it is accepted."""
-    rejected = examine([trace]).rejected
+    rejected = recheck_texts([trace], judging).evidence.rejected
     return rejected[0]["reason"] if rejected else None
 
 

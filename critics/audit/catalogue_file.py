@@ -22,10 +22,10 @@ cheat, the one answer as which it may be certified; `slow`, that it runs into a 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from critics import registry
 from critics.errors import InputError
 from critics.problem import Attempt, Problem, is_list, is_object, read_problem
 from critics.verdict import Verdict, verdict_record
@@ -101,13 +101,15 @@ _CASE_KEYS = {
 }
 
 
-def own_catalogues() -> Iterator[Catalogue]:
-    """Yield the catalogue of every format that is judged here."""
-    folder = files("critics.audit") / "catalogue"
-    seeded = [json.loads(line) for line in (folder / "seeded.jsonl").read_text(encoding="utf-8").splitlines()]
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.name.endswith(".yaml"):
-            yield _with_seeded(read_catalogue(entry.read_text(encoding="utf-8"), entry.name), seeded)
+SEEDED = Path(__file__).with_name("seeded.jsonl")
+"""Attacks that code wrote from seeds, of all formats (`tools.seeded_attacks`)."""
+
+
+def own_catalogue(format_: str) -> Catalogue:
+    """Return the catalogue of a format that is built in, with the attacks that code wrote."""
+    path = registry.folder_of(format_) / "catalogue.yaml"
+    seeded = [json.loads(line) for line in SEEDED.read_text(encoding="utf-8").splitlines()]
+    return _with_seeded(read_catalogue(path.read_text(encoding="utf-8"), str(path)), seeded)
 
 
 def _with_seeded(catalogue: Catalogue, seeded: Sequence[Mapping[str, Any]]) -> Catalogue:

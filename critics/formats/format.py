@@ -35,6 +35,10 @@ class CertificateError(TypeError):
 class Format:
     """One format of attempts: a subclass says how its attempts are judged, and what else it knows of them."""
 
+    kinds: tuple[str, ...] = ()
+    """Kinds of certificates that it alone makes and whose evidence holds the attempt."""
+    asking: str = ""
+    """A data set that asks for such attempts, where no others may be answered so."""
     catalogue: Path | None = None
     """Cheats and honest attempts of a format from another package (docs/plug-ins.md), for `certistar audit`."""
     is_quick: bool = False
@@ -63,6 +67,10 @@ class Format:
         of kinds that are built in have a checker already.
         """
         raise Rejected("unknown_kind")
+
+    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        """Return the attempt that the evidence of a certificate holds, and what its problem's `meta` must say."""
+        return str(evidence.get("program", evidence.get("completion"))), {}
 
     def explain(self, attempt: Attempt) -> str | None:
         """Return what can be shown of a program that runs and gives no answer; None where there is nothing to show.

@@ -7,8 +7,7 @@ from critics.problem import Problem
 from critics.replay.derivations import HORN_ENGINE
 from critics.replay.formula import Literal
 from critics.replay.kernel import Axiom, Entry
-from critics.text.reference import Reference, source_name
-from critics.verdict.certificate import Certificate, certify
+from critics.verdict.certificate import Certificate, Reference, certify, source_name
 
 RULES_ENGINE = "certistar-rules/1"
 

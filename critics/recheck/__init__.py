@@ -1,8 +1,4 @@
-"""Re-check of certificates: `critics.replay` of the evidence, and a second reading of the texts it is about.
+"""Re-check of certificates: the evidence by `critics.replay` (`index`), and the texts by judging again (`rejudging`).
 
-`python -m critics.recheck FILE` needs nothing but Python. `second_reading` says which code is shared with the critics.
+`python -m critics.recheck FILE` checks evidence alone, and needs nothing but Python.
 """
-
-from critics.recheck.index import recheck, recheck_one
-
-__all__ = ["recheck", "recheck_one"]

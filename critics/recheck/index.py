@@ -1,22 +1,22 @@
-"""Re-check of certificates: form and digest, replay of the evidence, and a second reading of the texts behind it.
+"""Re-check of the evidence alone: form and digest, replay, and what a certificate must share with its record.
 
 `critics.replay` has a module for each kind, which replays its evidence with the standard library alone, or asks
-another solver where nothing can be replayed. `text_reading` and `second_reading` ask the critics' readers what
-problem and attempt say.
+another solver where nothing can be replayed. Whether a text says what the evidence says is for its critic
+(`critics.recheck.rejudging`).
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from critics import registry
-from critics.recheck.records import check_brought, check_record, verdict_in
-from critics.recheck.second_reading import canonical_formulas, check_reading
-from critics.recheck.text_reading import EQUIVALENCE_KINDS, check_task, check_text, confirmed_grade
-from critics.replay.answer_sets.checker import check_answer_sets
+from critics.recheck.records import Origin, check_brought, check_record, verdict_in
+from critics.replay.answers import in_terms_of
 from critics.replay.certificate import (
+    FIRST_ORDER_REFERENCES,
     FORMS,
+    REFERENCES,
     UNTRUSTED,
     Rejected,
     SealedCertificate,
@@ -24,21 +24,43 @@ from critics.replay.certificate import (
     is_object,
     sealed_certificate,
 )
-from critics.replay.derivations import KINDS as DERIVATIONS
-from critics.replay.derivations import check
-from critics.replay.english import check_english
-from critics.replay.equivalences.checker import check_equivalence
-from critics.replay.finite.models import check_options, check_solutions
-from critics.replay.first_order.entailments import check_chain, check_entailment
 from critics.replay.formula import parse_literal, parse_statement
 from critics.replay.grades import GRADES, Grade
-from critics.replay.saturations import is_contradictory
-from critics.replay.scripts import check_script
+from critics.replay.saturations import answer, can_hold, is_contradictory
+from critics.replay.semantics import semantics_of
 from critics.replay.solvers import Trust
 
 
-def _check_derivation(certificate: SealedCertificate) -> Trust:
+def replayed(certificate: SealedCertificate) -> Trust:
+    """Replay the evidence of a certificate by the module of its kind; raises `Rejected`."""
+    match certificate.kind:
+        case "horn-proof" | "horn-saturation" | "rules-proof" | "rules-saturation":
+            return _replay_derivation(certificate)
+        case "answer-sets":
+            from critics.replay.answer_sets.checker import check_answer_sets as check
+        case "csp-model":
+            from critics.replay.finite.models import check_solutions as check
+        case "program-options":
+            from critics.replay.finite.models import check_options as check
+        case "fol-entailment":
+            from critics.replay.first_order.entailments import check_entailment
+
+            return check_entailment(certificate, _canonical)
+        case "z3-script":
+            from critics.replay.scripts import check_script as check
+        case "english-proof":
+            from critics.replay.english import check_english as check
+        case "english-entailment":
+            from critics.replay.first_order.entailments import check_chain as check
+        case _:
+            from critics.replay.equivalences.checker import check_equivalence as check
+    return check(certificate)
+
+
+def _replay_derivation(certificate: SealedCertificate) -> Trust:
     """Replay, and search for a contradiction in what is assumed: from it anything follows."""
+    from critics.replay.derivations import check
+
     check(certificate)
     formal, evidence = certificate.problem.formal, certificate.evidence
     with UNTRUSTED:
@@ -49,28 +71,20 @@ def _check_derivation(certificate: SealedCertificate) -> Trust:
     return Trust.CHECKED
 
 
-CHECKERS: dict[str, Callable[[SealedCertificate], Trust]] = {
-    **dict.fromkeys(DERIVATIONS, _check_derivation),
-    "answer-sets": check_answer_sets,
-    "csp-model": check_solutions,
-    "program-options": check_options,
-    "fol-entailment": lambda certificate: check_entailment(certificate, canonical_formulas),
-    "z3-script": check_script,
-    "english-proof": check_english,
-    "english-entailment": check_chain,
-    **dict.fromkeys(EQUIVALENCE_KINDS, check_equivalence),
-}
-"""The replay of each kind."""
+def _canonical(texts: list[str]) -> list[str]:
+    """Return formulas in any notation in canonical text; raises `ValueError`."""
+    from critics.logic.first_order.parser import parse
+    from critics.logic.first_order.printing import canonical
+
+    return [canonical(parse(text).formula) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A certificate that holds, what it rests on, and whether a text was translated again and found to say the same."""
+    """A certificate whose evidence holds, what it rests on, and the grade as far as the evidence shows it."""
 
     trust: Trust
-    translated: bool
     grade: Grade
-    """As far as what is there shows it."""
 
 
 @dataclass(slots=True)
@@ -83,7 +97,7 @@ class Report:
     grades: Counter[str] = field(default_factory=Counter[str])
     """Number of certificates that hold, by the grade that could be confirmed."""
     lowered: int = 0
-    """So many of them say `aligned` and count as `trusted`: the text of the attempt, which would show it, is absent."""
+    """So many of them say a better grade than could be confirmed, because no text was read."""
     second_opinions: int = 0
     rejected: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     unchecked: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
@@ -113,7 +127,7 @@ class Report:
 
 
 def examine(records: Iterable[object]) -> Report:
-    """Re-check verdict records or traces; what is not certified is skipped and counted.
+    """Re-check the evidence of verdict records or traces; what is not certified is skipped and counted.
 
     A record is rejected where it claims `certified` without a certificate that holds, or where its answer is
     not its certificate's claim. Packages check the kinds that they name.
@@ -138,9 +152,9 @@ def examine(records: Iterable[object]) -> Report:
         kind = verdict["certificate"]["kind"]
         report.accepted[kind, accepted.trust] += 1
         report.grades[accepted.grade] += 1
-        report.lowered += verdict["certificate"]["formalisation"] == "aligned" != accepted.grade
+        report.lowered += accepted.grade == "trusted" != verdict["certificate"]["formalisation"]
         # Answer sets are found by their definition here, and by a solver there: another engine has its say.
-        report.second_opinions += accepted.translated or accepted.trust is Trust.SECONDED or kind == "answer-sets"
+        report.second_opinions += accepted.trust is Trust.SECONDED or kind == "answer-sets"
     return report
 
 
@@ -163,18 +177,68 @@ def _examine_foreign(kind: str, record: object, position: int, report: Report) -
     report.grades[grade] += 1
 
 
-def recheck(records: Iterable[object]) -> dict[str, Any]:
-    """Return counts and rejections for verdict records or traces (design, Commands)."""
+def recheck_evidence(records: Iterable[object]) -> dict[str, Any]:
+    """Return counts and rejections for the evidence of verdict records or traces (design, Commands)."""
     return examine(records).record()
 
 
 def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> Accepted:
     """Return what a certificate rests on, or raise `Rejected`; `record` is the verdict itself, or its trace."""
     certificate = sealed_certificate(verdict.get("certificate"), FORMS)
-    trust = CHECKERS[certificate.kind](certificate)
+    trust = replayed(certificate)
     origin = check_record(verdict, record, certificate)
-    check_task(certificate, origin.dataset)
-    translated = check_text(certificate, origin.dataset)
+    _check_source(certificate, origin.dataset)
+    _check_semantics(certificate, origin.dataset)
     check_brought(origin, certificate)
-    check_reading(origin, certificate)
-    return Accepted(trust, translated, confirmed_grade(origin, certificate))
+    _check_attempt(origin, certificate)
+    # What a text bears out, or a translator reads off it, only they can confirm.
+    return Accepted(trust, certificate.grade if certificate.grade == "given" else "trusted")
+
+
+def _check_source(certificate: SealedCertificate, dataset: str | None) -> None:
+    """Raise `Rejected` where a data set has a translator, and the reference is not from it."""
+    source = certificate.reference
+    languages = {*REFERENCES, *(FIRST_ORDER_REFERENCES if certificate.kind == "fol-entailment" else ())} - {"given"}
+    if dataset not in languages or certificate.kind in ("answer-sets", "english-proof"):
+        # No translator writes programs, and the controlled English reads anybody's text.
+        return
+    if source == "none":
+        # Attack: withhold the reference, so that any formalisation will do.
+        raise Rejected("reference_is_missing")
+    if source not in ("given", dataset):
+        # Attack: name a translator whose language the text is not in.
+        raise Rejected("other_problem")
+
+
+def _check_semantics(certificate: SealedCertificate, dataset: str | None) -> None:
+    """Raise `Rejected` where the claim is not what the reference answers in the data set's semantics.
+
+    Evidence that rests on all models is not enough where rules run forwards, and a saturation where they do not.
+    """
+    problem, semantics = certificate.problem, semantics_of(dataset or certificate.reference)
+    if problem.formal is None or not (semantics.forward or certificate.kind.endswith("-saturation")):
+        return
+    with UNTRUSTED:
+        said = _answer(problem.formal.axioms, problem.formal.goal, semantics.forward)
+    if said is None or in_terms_of(said, problem.options) != certificate.claim:
+        # Attack: reason backwards or by cases, or pass over it, so that two formats certify two answers.
+        raise Rejected("semantics")
+
+
+def _answer(axioms: Iterable[str], goal: str, forward: bool) -> str | None:
+    """Return what axioms answer, forwards alone or classically; None where they contradict each other."""
+    rules, asked = list(map(parse_statement, axioms)), parse_literal(goal)
+    said = answer(rules, asked)
+    if said != "unknown" or forward:
+        return said
+    if not can_hold(rules, asked):
+        return "false"
+    return "unknown" if can_hold(rules, asked.negated()) else "true"
+
+
+def _check_attempt(origin: Origin, certificate: SealedCertificate) -> None:
+    """Raise `Rejected` where the evidence holds another text than the record."""
+    own = certificate.evidence.get("program", certificate.evidence.get("completion"))
+    if origin.attempt is not None and own is not None and origin.attempt != own:
+        # Attack: attach the certificate of an honest attempt to another.
+        raise Rejected("other_attempt")

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from critics import registry
+from critics.formats.format import find_format
 from critics.judge import Judging, judge_record
-from critics.problem import RecordError, is_object, read_attempt
+from critics.problem import Problem, RecordError, is_object, read_attempt, read_problem_text
 from critics.recheck.index import Report, examine
 from critics.recheck.records import verdict_in
 from critics.replay.grades import GRADES, grade_of
@@ -113,11 +115,14 @@ def recheck_texts(records: Iterable[object], judging: Judging) -> TextReport:
         report = examine([record])
         if not is_object(record) or not report.accepted:
             _add(found.evidence, report, _name(record, position))
-        elif record.get("completion") is None and record.get("messages") is None:
-            found.without_text += 1
-            _add(found.evidence, report, "")
+        elif record.get("completion") is not None or record.get("messages") is not None:
+            texts.append(_Text(record, report, record))
+        elif (restored := _restored(verdict_in(record))) is not None:
+            texts.append(_Text(record, report, restored))
         else:
-            texts.append(_Text(record, report))
+            found.without_text += 1
+            _read_problem_again(verdict_in(record), report)
+            _add(found.evidence, report, _name(record, position))
     _judge_texts(texts, judging, found)
     return found
 
@@ -128,25 +133,113 @@ class _Text:
 
     record: Mapping[str, Any]
     report: Report
+    attempt: Mapping[str, Any]
+    """The record's own, or the one that the certificate holds."""
+
+    def is_verbatim(self) -> bool:
+        """Say whether the attempt stands as it was written, and not in canonical text."""
+        held = verdict_in(self.record)["certificate"]["evidence"]
+        return self.attempt is self.record or self.attempt["completion"] in held.values()
 
 
 def _judge_texts(texts: Sequence[_Text], judging: Judging, found: TextReport) -> None:
     readable: list[_Text] = []
     for text in texts:
         try:
-            read_attempt(text.record)
+            read_attempt(text.attempt)
             readable.append(text)
         except RecordError:
             _reject(found.evidence, text, ILL_FORMED)
-    attempts = [{key: value for key, value in text.record.items() if key != "judgement"} for text in readable]
+    attempts = [{key: value for key, value in text.attempt.items() if key != "judgement"} for text in readable]
     verdicts = judging(attempts) if attempts else ()
     for text, fresh in zip(readable, verdicts, strict=True):
         found.judged_again += 1
-        reason = objection(text.record.get("judgement", text.record), fresh)
+        stored = verdict_in(text.record)
+        reason = objection(stored if text.is_verbatim() else _as_mended(stored), fresh)
         if reason is None:
+            _confirm(text.report, stored["certificate"]["formalisation"])
             _add(found.evidence, text.report, "")
         else:
             _reject(found.evidence, text, reason)
+
+
+def _as_mended(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a verdict without its repairs: canonical text needs none."""
+    certificate: dict[str, Any] = {**verdict["certificate"], "repairs": []}
+    return {**verdict, "certificate": certificate}
+
+
+def _confirm(report: Report, grade: str) -> None:
+    """Count the one certificate of a report as of the grade that it says."""
+    report.grades, report.lowered = Counter({grade: 1}), 0
+
+
+def _restored(verdict: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the attempt that a certificate without a text beside it holds itself; None where it holds none.
+
+    Its data set is the one whose translator read the problem, where the certificate names one.
+    """
+    certificate = verdict["certificate"]
+    name = next((name for name in registry.formats() if certificate["kind"] in find_format(name).kinds), None)
+    if name is None:
+        return None
+    evidence = certificate["evidence"]
+    try:
+        text, meta = find_format(name).restored(evidence)
+    except (KeyError, TypeError, AttributeError):
+        return None
+    source = evidence.get("reference", "none")
+    dataset = source if source in _translated() else find_format(name).asking
+    problem = {**certificate["problem"], "id": "", "dataset": dataset, "meta": meta}
+    return {"id": str(verdict.get("id")), "problem": problem, "format": name, "completion": text}
+
+
+def _translated() -> set[str]:
+    from critics.text.reference import FIRST_ORDER, TRANSLATORS
+
+    return {*TRANSLATORS, *FIRST_ORDER}
+
+
+def _read_problem_again(verdict: Mapping[str, Any], report: Report) -> None:
+    """Read the problem of a certificate whose attempt is not there: its text must not deny claim or reference.
+
+    Whether the attempt's own formulas say what the text says is not seen here.
+    """
+    from critics.text.reference import ReferenceMismatch, reference, text_contradicts
+    from critics.text.trust.bars import is_foreign
+
+    certificate = verdict["certificate"]
+    source = str(certificate["evidence"].get("reference", "none"))
+    sealed = read_problem_text(certificate["problem"], "certificate.problem")
+    problem = Problem("", source, sealed.context, sealed.question, sealed.options, sealed.answer, sealed.formal)
+    is_translated = source in _translated()
+    try:
+        if source == "given" and problem.formal is not None and is_foreign(problem, problem.formal):
+            # Attack: a formalisation of another text.
+            _refuse(report, "reference_is_not_the_text")
+        elif text_contradicts(problem, certificate["claim"], "none" if source == "given" else source):
+            # Attack: a reference of one's own for a text that says otherwise, or says nothing of it.
+            _refuse(report, "text_says_otherwise")
+        elif is_translated and (known := reference(problem, first_order=True)) and known.source != source:
+            _refuse(report, "reference_is_not_the_text")
+        elif is_translated and certificate["formalisation"] == "checked":
+            _confirm(report, "checked")
+    except ReferenceMismatch:
+        # Attack: axioms that the text does not state, under the name of the translator that would have read it.
+        _refuse(report, "reference_is_not_the_text")
+
+
+def _refuse(report: Report, reason: str) -> None:
+    """Turn the report on one accepted certificate into one on a rejected one."""
+    report.accepted.clear()
+    report.grades.clear()
+    report.lowered = report.second_opinions = 0
+    report.rejected.append({"id": "", "reason": reason})
+
+
+def recheck(records: Iterable[object]) -> dict[str, Any]:
+    """Return counts and rejections for verdict records or traces, whose texts are judged again in this process."""
+    return recheck_texts(records, lambda found: [judge_anew(each) for each in found]).evidence.record()
 
 
 def _reject(report: Report, text: _Text, reason: str) -> None:

@@ -13,7 +13,7 @@ how that kernel chose its steps. Of a certificate of either kind it asks that
 `horn-saturation` is for `saturations`.
 
 That nothing contradictory follows from what is assumed needs a search (`consequences`). That the reference says what
-the text says needs a translator, where the text's language is regular (`critics.recheck.second_reading`). Here the
+the text says needs a translator, where the text's language is regular (`critics.recheck.rejudging`). Here the
 reference in `problem.formal` is taken as it stands. Nothing can be checked of what the evidence does not depend on:
 `limits`, a wrong option's text, a `trusted` formalisation's text.
 """

@@ -7,7 +7,7 @@ every letter of the text, each claim with an entry of its kind behind it.
 
 Where the semantics is `forward`, rules are applied as they stand. Where it is `classical`, the entries named and the
 denial of the sentence are put into ground instances, which must have no model. What the text says is read once more
-by `critics.recheck.second_reading`, with the critics' own reader.
+by `critics.recheck.rejudging`, by the critic.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """Replay of `z3-script` certificates: the questions are those of premises and statements, and give the value.
 
 The questions are built anew from the evidence's formulas, their results make the value by rules of this module, and
-cvc5 decides every one. That the script says these formulas is for `critics.recheck.second_reading`, which runs
+cvc5 decides every one. That the script says these formulas is for `critics.recheck.rejudging`, which runs
 it again.
 """
 

@@ -1,6 +1,6 @@
 """Semantics of each data set, declared once: what follows from a text, and what it means that nothing does.
 
-Critics, replay and second reading obey this table, so that no two formats certify two answers to one question.
+Critics and replay obey this table, so that no two formats certify two answers to one question.
 """
 
 from dataclasses import dataclass

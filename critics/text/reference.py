@@ -16,6 +16,7 @@ from critics.replay.semantics import semantics_of
 from critics.text.translators import deductions, deontiqa, knights, prontoqa, proofwriter, syllogism, zebra
 from critics.text.translators.translation import Answer, TranslationError, Translator
 from critics.verdict import Unproved
+from critics.verdict.certificate import Reference
 from critics.verdict.conclusion import Refusal
 
 TRANSLATORS: dict[str, Translator] = {
@@ -59,20 +60,6 @@ def is_trusting() -> bool:
 
 class ReferenceMismatch(ValueError):  # noqa: N818
     """A problem's formalisation and its text contradict each other, or the text cannot be translated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A formalisation and where it comes from: the translator that gets it from the text, or `given`."""
-
-    formal: Formal
-    source: str
-    """`given`, or the data set whose translator got it from the text."""
-
-
-def source_name(known: Reference | None) -> str:
-    """Return what a certificate says of where its reference comes from: `none` without one."""
-    return "none" if known is None else known.source
 
 
 @dataclass(frozen=True, slots=True)

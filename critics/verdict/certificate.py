@@ -73,6 +73,20 @@ class Certificate:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A formalisation and where it comes from: the translator that gets it from the text, or `given`."""
+
+    formal: Formal
+    source: str
+    """`given`, or the data set whose translator got it from the text."""
+
+
+def source_name(known: Reference | None) -> str:
+    """Return what a certificate says of where its reference comes from: `none` without one."""
+    return "none" if known is None else known.source
+
+
 def certify(
     kind: str,
     problem: Problem,

@@ -38,3 +38,8 @@ def as_text(messages: Messages) -> str:
     """
     turns = [f" {_HEADINGS[turn['role']]}\n{turn['content']}{SEPARATOR}" for turn in messages]
     return f"{SEPARATOR.strip()}{''.join(turns)} {_HEADINGS['assistant']}\n"
+
+
+def turn_places(messages: Messages) -> list[int]:
+    """Return where the policy's turns stand among a dialog's messages."""
+    return [place for place, turn in enumerate(messages) if turn["role"] == "assistant"]

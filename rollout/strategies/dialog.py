@@ -23,7 +23,7 @@ from rollout.actor_critic.prompt import (
 from rollout.policies.engine import Steps, Write, conduct, inspect, write
 from rollout.policies.policy import ChatPolicy, Completion
 from rollout.programs.grammars.catalogue import guide_for
-from rollout.prompts.conversation import Messages, message
+from rollout.prompts.conversation import Messages, message, turn_places
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.steps import DialogReview, DialogTurn
 from rollout.records.traces import Trace
@@ -110,11 +110,6 @@ def after_retries(trace: Trace, num: int) -> Trace:
         finished=kept[-1].finished,
         judgement=None,
     )
-
-
-def turn_places(messages: Messages) -> list[int]:
-    """Return where the actor's turns stand among a dialog's messages."""
-    return [place for place, turn in enumerate(messages) if turn["role"] == "assistant"]
 
 
 def _prompt(settings: DialogSettings) -> ActorPrompt:

@@ -12,7 +12,7 @@ from typing import Any
 
 from critics.judge import judge_record
 from critics.problem import Attempt
-from critics.recheck.index import recheck
+from critics.recheck.index import recheck_evidence
 from rollout.problems.splits import item_seed
 from tools.selfplay.mutation import mutated
 from tools.selfplay.seeds import Seed, is_false, seeds
@@ -81,7 +81,7 @@ def begin(format_: str, seed: int) -> Search:
 def try_record(record: Mapping[str, object]) -> Record:
     """Judge an attempt, and re-check what was certified; `rejected` says why its certificate does not hold."""
     verdict = judge_record(record)
-    report = recheck([{**record, "judgement": verdict}])
+    report = recheck_evidence([{**record, "judgement": verdict}])
     return {**verdict, "rejected": report["rejected"][0]["reason"] if report["rejected"] else None}
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from critics.errors import InputError
 from critics.judge import JudgePool, Judging, judge_record
 from critics.problem import Attempt, RecordError, is_object, read_attempt
-from critics.recheck.index import recheck
+from critics.recheck.index import recheck_evidence
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
 from rollout.published.recorded import holds_recorded, load_recorded
 from rollout.records.traces import Trace, read_judgement, read_trace
@@ -124,7 +124,7 @@ def with_verdicts(
         now = replace(each, record={**each.record, "judgement": fresh})
         reason = None if stored is None else objection(stored if is_object(stored) else {}, fresh)
         if reason is None and each.attempt.format not in _REPLAYED:
-            reason = next((entry["reason"] for entry in recheck([now.record])["rejected"]), None)
+            reason = next((entry["reason"] for entry in recheck_evidence([now.record])["rejected"]), None)
         if reason is None:
             yield now
         else:

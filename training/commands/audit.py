@@ -13,7 +13,7 @@ import typer
 from critics import registry
 from critics.audit.audit import CaseResult, find_critic, judge_record_by, num_cases, report, table, without_slow_cases
 from critics.audit.audit import audit as try_catalogue
-from critics.audit.catalogue_file import Catalogue, load_catalogue, own_catalogues
+from critics.audit.catalogue_file import Catalogue, load_catalogue, own_catalogue
 from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.judge import JudgePool, judge_record
@@ -167,14 +167,14 @@ def _chosen(formats: Sequence[str], entry: str | None, catalogue: Path | None) -
     if catalogue is not None:
         yield load_catalogue(catalogue)
         return
-    own = {cases.format: cases for cases in own_catalogues()}
-    others = registry.names("critics", registry.formats())
+    own = registry.formats()
+    others = registry.names("critics", own)
     if entry is not None and not formats:
         yield _of_plugin(entry)
         return
     for name in formats or [*own, *others]:
         if name in own:
-            yield own[name]
+            yield own_catalogue(name)
         elif name in others:
             yield _of_plugin(name)
         else:

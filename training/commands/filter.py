@@ -36,7 +36,6 @@ from training.lineage.entries import engine_name, origin
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
 from training.lineage.revocation import Revocations, read_revocations
 from training.records.store import write_records
-from training.rounds.problems import read_problems
 
 EXAMPLE = "certistar filter rationales.csv --out kept"
 
@@ -196,4 +195,6 @@ def _derivation(keep: str, prune: bool, hindsight: bool, held_out: Path | None) 
         raise InputError("--held-out is for --hindsight, which alone asks new questions; leave it out")
     if hindsight and held_out is None:
         say("relabelled problems are not compared with evaluation problems; name these by --held-out FILE")
+    from training.rounds.problems import read_problems
+
     return Derivation(prune, hindsight, None if held_out is None else contents_of(read_problems(held_out)))

@@ -10,8 +10,6 @@ from critics import registry
 from critics.errors import InputError
 from critics.text.reference import TRANSLATORS
 from rollout.records.traces import Trace
-from rollout.strategies.formalisation import FORMAT as FORMALISED
-from rollout.strategies.formalisation import is_short_enough, with_formulas
 from training.commands.attempts import judging
 from training.commands.messages import print_counts, say
 from training.configuration.learning import CERTIFIED
@@ -20,7 +18,6 @@ from training.curation.filters import is_certified
 from training.curation.judging import judged
 from training.curation.outcomes import meanings, told
 from training.exchange.rationales import (
-    Formalising,
     Reading,
     Table,
     as_they_stand,
@@ -31,6 +28,9 @@ from training.exchange.rationales import (
 from training.exchange.tables import Rows
 from training.lineage.revocation import Revocations
 from training.logs import tracked
+
+FORMALISED = "english"
+"""The format of texts whose sentences are formalised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,13 @@ def _check(reading: Reading, formalise: Path | None, keep: str) -> None:
 
 def formal_versions(table: Table, config_path: Path, out: Path) -> list[Trace]:
     """Return the texts with a policy's formulas; what an earlier, interrupted call wrote is kept."""
+    from rollout.strategies.formalisation import is_short_enough, with_formulas
     from training.configuration.run import load_run
     from training.records.open_store import OpenStore
     from training.rounds.rollout_store import stored_strategy
     from training.workers.policy import quiet_policy
     from training.workers.requests import batches
+    from training.workers.strategies import Formalising
 
     config = load_run(config_path)
     arm = config.arms[0]

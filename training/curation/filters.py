@@ -15,19 +15,20 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.grades import Grade, count_by_grade
-from rollout.decoding.guide import Truth
-from rollout.guides.logic import LogicGuide
 from rollout.records.sampling import derived_seed
 from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace
 from training.configuration.learning import Keep
 from training.curation.outcomes import is_decided
+
+if TYPE_CHECKING:
+    from rollout.decoding.guide import Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,7 @@ _BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 NOT_CERTIFIED = "none"
 
 
-def formal_outcome(trace: Trace) -> Truth | None:
+def formal_outcome(trace: Trace) -> "Truth | None":
     """Return what the environment of the attempt has decided at its end, taking the formalisation on trust.
 
     This is the paper's formal verdict (section 4.1), which needs neither an answer nor agreement with the text: the
@@ -225,6 +226,8 @@ def formal_outcome(trace: Trace) -> Truth | None:
     """
     if trace.messages or trace.legs:
         return None
+    from rollout.guides.logic import LogicGuide
+
     guide = LogicGuide.for_problem(trace.problem)
     for block in _BLOCK.findall(trace.completion):
         guide.close(block.encode(errors="replace"))

@@ -16,7 +16,8 @@ from critics.replay.formula import FormulaError, Literal, canonical_statement, p
 from critics.replay.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
 from critics.replay.sorts import SortError
 from critics.text.blocks import Block, BlockError, split_blocks
-from critics.text.reference import Reference, ReferenceMismatch, reference, theory
+from critics.text.reference import ReferenceMismatch, reference, theory
+from critics.verdict.certificate import Reference
 from rollout.problems.splits import content_key
 from rollout.prompts.prompt import problem_text
 from rollout.prompts.sentence import read_aloud

@@ -7,18 +7,15 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
 from critics.text.translators.syllogism import OPTIONS
-from rollout.policies.policy import ChatPolicy, Policy, Requesting
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
-from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace
-from rollout.strategies.formalisation import RATIONALE, formalised, request
 from training.configuration.learning import Keep
 from training.curation.filters import funnel, is_certified, kept, outline, select
 from training.curation.judging import FITS_ANOTHER, independent
@@ -29,7 +26,6 @@ from training.exchange.tables import Row, Rows, UnreadableRow, columns_of
 from training.lessons.teaching import completion_example
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, new_folder, slim, write_kept
-from training.workers.strategies import SingleAttempt
 
 SHARES = ("step_validity", "premise_grounding")
 """Columns beside the verdict of a text whose sentences a policy formalised."""
@@ -63,19 +59,6 @@ class Table:
     """Which of the sources, and which of its rows, each text is."""
     told: Sequence[str] = ()
     """What was found out about the rows, for people."""
-
-
-@dataclass(frozen=True, slots=True)
-class Formalising(SingleAttempt):
-    """Asks a policy for the formulas of the sentences of each problem and of the text that its `meta` holds."""
-
-    def attempts(
-        self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
-    ) -> Iterator[Trace]:
-        """Yield the texts as attempts, with their formulas."""
-        writer = Requesting(cast("ChatPolicy", policy), request)
-        asked = SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
-        return map(formalised, asked)
 
 
 def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table:
@@ -133,6 +116,8 @@ def as_they_stand(table: Table) -> list[Trace]:
 
 def to_be_formalised(rationales: Iterable[RationaleRow]) -> list[Problem]:
     """Return the problems with their texts in `meta`, where a formaliser finds them."""
+    from rollout.strategies.formalisation import RATIONALE
+
     return [replace(r.problem, meta={**r.problem.meta, RATIONALE: r.text}) for r in rationales]
 
 

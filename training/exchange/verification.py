@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import RecordError, is_list, is_object
-from critics.recheck.index import recheck
+from critics.recheck.index import recheck_evidence
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, objection
 from rollout.actor_critic.prompt import ActorPrompt, system_text
 from rollout.programs.prompt import LANGUAGES, opening
@@ -91,7 +91,7 @@ def check_dataset(folder: Path, judging: Judging, accepts: Accepted = "strict") 
             raise InputError(f"{name} is missing, so this is no dataset of Certistar's; push it again")
     rejected: list[Rejection] = []
     records = list(_records(folder / CERTIFICATES, rejected))
-    result = recheck(records)
+    result = recheck_evidence(records)
     rejected += [Rejection(str(each["id"]), each["reason"]) for each in result["rejected"]]
     traces = list(_judged_again(records, judging, rejected))
     if accepts == "strict":

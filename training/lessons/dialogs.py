@@ -12,14 +12,11 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import Any, TypeAlias
 
-from rollout.actor_critic.prompt import ActorPrompt, system_text
-from rollout.policies.policy import prompt_ids
-from rollout.prompts.conversation import Message, Messages, message
+from rollout.prompts.conversation import Message, Messages, message, turn_places
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import derived_seed
 from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace
-from rollout.strategies.dialog import turn_places
 from training.configuration.learning import Kind, LessonConfig
 from training.lessons.examples import IGNORED, Batch, ExampleError, without_end
 
@@ -138,6 +135,8 @@ def _direct(trace: Trace, first: int) -> Lesson:
 
 def _instructions(trace: Trace) -> Message:
     asked = _asked(trace)
+    from rollout.actor_critic.prompt import ActorPrompt, system_text
+
     prompt = ActorPrompt(
         tests=asked["tests"],
         guidelines=asked["guidelines"],
@@ -222,6 +221,8 @@ def masked_example(lesson: Lesson, conversation: Conversation, tokenizer: Any, s
     places = [place for place, turn in enumerate(lesson.messages) if turn["role"] == "assistant"]
     start = next(n for n, turn in enumerate(lesson.turns) if turn.learnt)
     said = conversation(lesson.messages[: places[start]])
+    from rollout.policies.policy import prompt_ids
+
     ids = list(prompt_ids(tokenizer, said, style))
     learnt = [False] * len(ids)
     for place, turn in zip(places[start:], lesson.turns[start:], strict=True):

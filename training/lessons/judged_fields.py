@@ -11,21 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from critics import registry
 from critics.errors import InputError
-from critics.formats.equivalence.language import Language
-from critics.formats.equivalence.leak import find_leak
+from critics.formats.format import find_format
 from critics.problem import is_list, is_object
-from rollout.actor_critic import prompt as actor
-from rollout.formulas.prompt import into_signs, into_words
-from rollout.formulas.statement import read_notation
-from rollout.programs import first_order
-from rollout.programs.prompt import LANGUAGES, opening
-from rollout.prompts.conversation import Message
+from rollout.prompts.conversation import Message, turn_places
 from rollout.prompts.prompt import messages, text
 from rollout.prompts.style import PromptStyle
 from rollout.records.steps import Leg
 from rollout.records.traces import Trace
-from rollout.strategies.dialog import turn_places
 
 TEMPLATE_MARKS = re.compile(
     r"(?:<[|｜][\w▁]{1,24}[|｜]>|</?[|]?[a-z_]{1,16}[|]?>|\[/?g?[A-Z_]{1,16}\]|<</?SYS>>|###|(?i:system|user|assistant|model)"
@@ -48,8 +42,12 @@ def without_stray_steps(record: Mapping[str, Any]) -> Mapping[str, Any]:
     Attack: the legs of a round trip, or the turns of a dialog, beside a proof of something else.
     """
     has_turns, is_trip = record.get("completion") is None, record.get("format") == "equivalence"
-    kept = {"turns": has_turns, "legs": is_trip, "steps": has_turns or is_trip or record.get("format") in LANGUAGES}
+    kept = {"turns": has_turns, "legs": is_trip, "steps": has_turns or is_trip or _is_program(record.get("format"))}
     return {key: value for key, value in record.items() if kept.get(key, True)}
+
+
+def _is_program(format_: object) -> bool:
+    return format_ in registry.formats() and find_format(str(format_)).is_program
 
 
 def judged_fields(trace: Trace) -> Trace:
@@ -61,7 +59,7 @@ def judged_fields(trace: Trace) -> Trace:
         return _dialog(trace)
     if trace.legs and trace.format == "equivalence":
         return _trip(trace)
-    steps = trace.program_steps if trace.format in LANGUAGES else ()
+    steps = trace.program_steps if _is_program(trace.format) else ()
     return replace(trace, prompt=_prompt(trace), completion_ids=(), steps=steps)
 
 
@@ -83,11 +81,15 @@ def is_derived_prompt(prompt: str, trace: Trace) -> bool:
 
 def _conversations(trace: Trace) -> Iterator[Sequence[Message]]:
     """Yield the conversations that ask for this trace's text, with every number of solved examples."""
+    from rollout.programs import first_order
+    from rollout.programs.prompt import opening
+
     problem, format_ = trace.problem, trace.format
+    is_program = _is_program(format_)
     for num in _NUM_EXAMPLES:
-        if format_ in LANGUAGES and num is not None:
+        if is_program and num is not None:
             yield opening(problem, format_, num)
-        elif format_ not in LANGUAGES:
+        elif not is_program:
             for style in ("guided", "cot", "answer"):
                 yield messages(problem, PromptStyle("few-shot", num, style))
         if format_ == "cot" and num is not None:
@@ -128,6 +130,8 @@ def _dialog(trace: Trace) -> Trace:
 
 def asks_for(trace: Trace, asked: Message) -> bool:
     """Say whether a request of a dialog is for its problem, or for the last statements after a reply of it."""
+    from rollout.actor_critic import prompt as actor
+
     said, problem = asked["content"], trace.problem
     if asked["role"] != "user" or said == actor.opening(problem):
         return asked["role"] == "user"
@@ -158,6 +162,11 @@ def _entries(value: object) -> set[str]:
 
 def _trip(trace: Trace) -> Trace:
     """Return a round trip whose legs lead from the problem's formula to the formula that was judged."""
+    from critics.formats.equivalence.language import Language
+    from critics.formats.equivalence.leak import find_leak
+    from rollout.formulas.prompt import into_signs, into_words
+    from rollout.formulas.statement import read_notation
+
     problem, legs = trace.problem, trace.legs
     if len(legs) != len(trace.steps):
         raise NotDerivedError("steps_not_judged")

@@ -7,6 +7,7 @@ formulas (section 4). Each is an attempt like any other: it is judged, not trust
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from critics.errors import InputError
 from critics.problem import Formal, Problem
@@ -14,18 +15,16 @@ from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import FormulaError
 from critics.text.reference import ReferenceMismatch, reference
 from critics.text.translators.translation import Unread
-from rollout.actor_critic import demonstration as actor
-from rollout.actor_critic import zebra
-from rollout.actor_critic.feedback import Reviewing
-from rollout.policies.policy import ScriptedPolicy
 from rollout.programs import first_order
 from rollout.prompts.demonstration import Spoken, decide, demonstrate
 from rollout.prompts.prompt import answer_line, solution
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace
 from rollout.settings import DialogSettings
-from rollout.strategies.dialog import converse
 from training.configuration.model import JUDGED_AS
+
+if TYPE_CHECKING:
+    from rollout.actor_critic.feedback import Reviewing
 
 Writer = Callable[[Problem], str | None]
 """Returns a completion, or None where the problem lacks what it takes."""
@@ -101,12 +100,15 @@ def completions(problems: Sequence[Problem], name: str, prompt: Callable[[Proble
     ]
 
 
-def dialogs(problems: Sequence[Problem], review: Reviewing, settings: DialogSettings = UNTAUGHT) -> list[Trace]:
+def dialogs(problems: Sequence[Problem], review: "Reviewing", settings: DialogSettings = UNTAUGHT) -> list[Trace]:
     """Return dialogs of one turn, reviewed like any other, in the order of the problems.
 
     From controlled English programs have tests. From annotated formulas they have none, so that such a dialog's
     instructions ask for none either.
     """
+    from rollout.policies.policy import ScriptedPolicy
+    from rollout.strategies.dialog import converse
+
     tested = settings.model_copy(update={"max_retries": 0, "portion_size": None})
     untested = tested.model_copy(update={"tests": False, "depth": "compile"})
     made: dict[int, Trace] = {}
@@ -120,8 +122,10 @@ def dialogs(problems: Sequence[Problem], review: Reviewing, settings: DialogSett
 
 
 def _controlled_english(problem: Problem) -> str | None:
+    from rollout.actor_critic import demonstration, zebra
+
     try:
-        return zebra.demonstrate(problem) if problem.dataset == "zebra" else actor.demonstrate(problem)
+        return zebra.demonstrate(problem) if problem.dataset == "zebra" else demonstration.demonstrate(problem)
     except (ValueError, Unread):
         return None
 

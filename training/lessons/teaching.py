@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from critics.errors import InputError
-from rollout.programs.lessons import direct_messages
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.records.steps import Leg
@@ -88,6 +87,8 @@ def _of_lesson(lesson: Lesson, trace: Trace) -> Taught:
 def program_example(trace: Trace) -> Taught:
     """Return what a translator learns from a trace of a program."""
     learnt = ActorTurn(trace.completion_ids, learnt=True)
+    from rollout.programs.lessons import direct_messages
+
     return _of_lesson(Lesson(trace.id, "direct", tuple(direct_messages(trace)), (learnt,)), trace)
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from rollout.policies.policy import adapter_weights_digest
 
 MANIFEST = "manifest.json"
 REVOKED = "revoked.json"
@@ -76,6 +75,8 @@ def verify_adapter(folder: Path) -> str | None:
             "delete that file to use it all the same"
         )
     expected = _manifest_digest(folder)
+    from rollout.policies.policy import adapter_weights_digest
+
     if expected is not None and adapter_weights_digest(folder) != expected:
         raise AdapterError(
             f"adapter {folder}: its weights are not those that {MANIFEST} names; delete the folder and train it again"

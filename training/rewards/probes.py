@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
 from typing import Literal, TypeAlias
 
-from critics.audit.catalogue_file import own_catalogues
+from critics.audit.catalogue_file import own_catalogue
 from critics.judge import judge_safely
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
@@ -397,7 +397,7 @@ def _rollout(name: str, called: Demonstration, written: Written, style: Style) -
 def _of_catalogue(format_: str, style: Style, num: int, seed: int) -> Iterator[Case]:
     """Yield cheats of the critics' catalogue whose problem has a known answer, drawn by the seed."""
     found: list[Case] = []
-    for cheat in next(listed for listed in own_catalogues() if listed.format == format_).cheats:
+    for cheat in own_catalogue(format_).cheats:
         problem, said = cheat.attempt.problem, cheat.attempt.completion
         truth = text_decides(problem.dataset, problem.context, problem.question)
         cut = _cut(said)

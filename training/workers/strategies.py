@@ -76,6 +76,21 @@ class SingleAttempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Formalising(SingleAttempt):
+    """Formulas for the sentences of a problem, and of the text that its `meta` holds."""
+
+    def attempts(
+        self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
+    ) -> Iterator[Trace]:
+        """Yield the texts as attempts, with their formulas."""
+        from rollout.strategies.formalisation import formalised, request
+
+        writer = Requesting(cast("ChatPolicy", policy), request)
+        asked = SingleAttempt.attempts(self, writer, problems, sampling, seed=seed, hinted=hinted)
+        return map(formalised, asked)
+
+
+@dataclass(frozen=True, slots=True)
 class FirstOrder(SingleAttempt):
     """Formulas for a problem: for the solver, or with the model's own answer under them."""
 

@@ -1,5 +1,8 @@
 """The format `asp`: a program, tests and a query (LLM-ARC), judged by clingo."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
@@ -11,12 +14,16 @@ from critics.verdict.conclusion import Refusal
 class AnswerSets(Format):
     """Answer set programs with tests."""
 
+    kinds = ("answer-sets",)
     is_held_to_text = True
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         from critics.formats.asp.critic import judge_asp
 
         return judge_asp(problem, attempt)
+
+    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        return str(evidence["completion"]), {"num_premises": evidence["num_premises"]}
 
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
         """Bar a query about what the text does not speak of, and `unknown` of premises that are not the text's."""

@@ -8,6 +8,8 @@ from critics.verdict import Verdict
 class FreeText(English):
     """Free text that ends in `Answer: ..`."""
 
+    kinds = ()
+
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         from critics.formats.cot.critic import judge_answer
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class Csp(Format):
     """Constraint programs over finite domains."""
 
+    kinds = ("csp-model",)
     is_program = True
     is_held_to_text = True
     is_puzzle = True

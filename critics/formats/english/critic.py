@@ -11,9 +11,6 @@ from dataclasses import replace
 from itertools import islice
 
 from critics.formats.english.certificate import english_certificate
-from critics.formats.english.formalised import judge_formalised
-from critics.formats.english.formulas import has_formulas
-from critics.formats.english.readings import judge_readings
 from critics.formats.english.saturation import saturation
 from critics.formats.english.trial import BadSentence, Trial
 from critics.problem import Attempt, Problem
@@ -42,7 +39,9 @@ MAX_SENTENCES = 400
 def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt; pure, deterministic and bounded."""
     has_reader = reader_of(problem.dataset) != CONTROLLED and not is_trusting()
-    if has_formulas(problem) and not has_reader and problem.formal is None:
+    if "formulas" in problem.meta and not has_reader and problem.formal is None:
+        from critics.formats.english.formalised import judge_formalised
+
         return judge_formalised(problem, attempt)
     if is_trusting():
         # A text in English is read or it is nothing: there is no formalisation to be taken on trust.
@@ -53,6 +52,8 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     if isinstance(verdict, CriticError) and has_reader:
         # The data set promises a language that the context is not in.
         return verdict
+    from critics.formats.english.readings import judge_readings
+
     by_grammar = judge_readings(problem, attempt)
     return by_grammar if isinstance(verdict, CriticError) or isinstance(by_grammar, Certified) else verdict
 

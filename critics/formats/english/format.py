@@ -1,5 +1,8 @@
 """The format `english`: a chain of thought in regular English, judged sentence by sentence."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
 from critics.text.part import TextStep
@@ -8,6 +11,11 @@ from critics.verdict import Verdict
 
 class English(Format):
     """Chains of thought that end in an answer."""
+
+    kinds = ("english-proof", "english-entailment")
+
+    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        return evidence["completion"], {key: value for key, value in evidence.items() if key == "formulas"}
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         from critics.formats.english.critic import judge_english

@@ -80,11 +80,6 @@ class FormalText:
     text: tuple[tuple[TextSentence, Claim | Answered | Nothing], ...]
 
 
-def has_formulas(problem: Problem) -> bool:
-    """Say whether formulas came with a problem."""
-    return KEY in problem.meta
-
-
 def split(text: str, question: str = "") -> list[TextSentence]:
     """Return the sentences that a model is asked about, in order; raises `NoFormulas` where there are too many."""
     found = list(lines(text, question))

@@ -1,5 +1,9 @@
 """The format `equivalence`: two formulas or regular expressions, the same or with a witness of the difference."""
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
 from critics.verdict import Verdict
@@ -8,10 +12,18 @@ from critics.verdict import Verdict
 class Equivalence(Format):
     """Claims that two expressions mean the same."""
 
+    asking = "autoeval"
+    kinds = ("propositional-equivalence", "first-order-equivalence", "regex-equivalence")
+
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         from critics.formats.equivalence.critic import judge_equivalence
 
         return judge_equivalence(problem, attempt)
+
+    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        said = {key: evidence[key] for key in ("language", "left", "right")}
+        alphabet = {key: value for key, value in evidence["detail"].items() if key == "alphabet"}
+        return json.dumps(said, ensure_ascii=False), {"language": said["language"], **alphabet}
 
 
 FORMAT = Equivalence()

@@ -36,16 +36,9 @@ from critics.replay.first_order.entailments import reworded, shares_vocabulary, 
 from critics.replay.first_order.models import Model
 from critics.replay.first_order.syntax import Formula, FormulaError
 from critics.replay.formula import FormulaError as AnyFormulaError
-from critics.text.reference import (
-    Reference,
-    ReferenceMismatch,
-    holds_in_semantics,
-    reference,
-    source_name,
-    text_contradicts,
-)
+from critics.text.reference import ReferenceMismatch, holds_in_semantics, reference, text_contradicts
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
-from critics.verdict.certificate import Certificate, certify
+from critics.verdict.certificate import Certificate, Reference, certify, source_name
 from critics.verdict.conclusion import Refusal, brief, is_wrong, no_reference, wrong_answer
 from critics.workers.own_time import own_time
 

@@ -1,8 +1,8 @@
 """The format `fol`: premises and a conclusion in first-order logic (Logic-LM, FOLIO, LINC), judged by Z3 and cvc5."""
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
@@ -20,6 +20,7 @@ _TITLES = {name: (name,) for name in ("predicates", "premises", "conclusion")}
 class FirstOrder(Format):
     """Programs in first-order logic."""
 
+    kinds = ("fol-entailment",)
     is_program = True
     is_held_to_text = True
     is_for_prose = True
@@ -28,6 +29,9 @@ class FirstOrder(Format):
         from critics.formats.fol.critic import judge_fol
 
         return judge_fol(problem, attempt)
+
+    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        return "\n".join(["Premises:", *evidence["premises"], "Conclusion:", evidence["conclusion"]]), {}
 
     def explain(self, attempt: Attempt) -> str | None:
         from critics.formats.fol.critic import explain_premises

@@ -39,18 +39,17 @@ from critics.text.background import background
 from critics.text.blocks import Block, BlockError, answers_early, final_answer, split_blocks
 from critics.text.pieces import pieces
 from critics.text.reference import (
-    Reference,
     ReferenceMismatch,
     Theory,
     is_trusting,
     reference,
     refuse_decided,
     saturated,
-    source_name,
     text_contradicts,
     theory,
 )
 from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.certificate import Reference, source_name
 from critics.verdict.conclusion import Refusal, brief, certified, is_wrong, no_reference, refused, wrong_answer
 
 MAX_CHARACTERS = 100_000

@@ -21,6 +21,7 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 class LogicPrograms(Format):
     """Programs of declarations, constraints and options."""
 
+    kinds = ("program-options",)
     is_program = True
     is_held_to_text = True
     is_puzzle = True

@@ -18,17 +18,9 @@ from critics.replay.derivations import check
 from critics.replay.formula import FormulaError, Literal, Rule, Statement, canonical_statement, parse_statement
 from critics.replay.kernel import DEFAULT_WORK_LIMIT, ArityError, Inference, Kernel, WorkLimitExceeded
 from critics.replay.semantics import semantics_of
-from critics.text.reference import (
-    Reference,
-    ReferenceMismatch,
-    Theory,
-    reference,
-    refuse_decided,
-    source_name,
-    text_contradicts,
-    theory,
-)
+from critics.text.reference import ReferenceMismatch, Theory, reference, refuse_decided, text_contradicts, theory
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict.certificate import Reference, source_name
 from critics.verdict.conclusion import Refusal, certified, is_wrong, no_reference, refused, wrong_answer
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class Rules(Format):
     """Facts, rules and a query."""
 
+    kinds = ("rules-proof", "rules-saturation")
     is_quick = True
     is_program = True
     is_held_to_text = True

@@ -27,8 +27,9 @@ from critics.problem import Attempt, Problem
 from critics.replay.formula import FormulaError
 from critics.replay.scripts import Mode
 from critics.text.question import read_question
-from critics.text.reference import Reference, ReferenceMismatch, holds_in_semantics, reference, source_name
+from critics.text.reference import ReferenceMismatch, holds_in_semantics, reference
 from critics.verdict import Certified, CriticError, Unproved, Verdict
+from critics.verdict.certificate import Reference, source_name
 from critics.verdict.conclusion import Refusal, brief, is_wrong, no_reference, refused, wrong_answer
 
 _ASKED: dict[str, Mode] = {

@@ -26,9 +26,8 @@ from critics.formats.z3_python.source import script_of
 from critics.formats.z3_python.values import ScriptError
 from critics.problem import Problem
 from critics.replay.dialect import Term, needed, script, written
-from critics.text.reference import Reference, source_name
 from critics.verdict import Malformed, TimedOut
-from critics.verdict.certificate import Certificate, certify
+from critics.verdict.certificate import Certificate, Reference, certify, source_name
 from critics.verdict.conclusion import Refusal
 
 LIMIT_S = 4.0

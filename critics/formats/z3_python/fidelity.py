@@ -17,8 +17,8 @@ from critics.replay.dialect import Term, conjuncts, negated, opened, script, sym
 from critics.replay.first_order import syntax
 from critics.replay.formula import FormulaError
 from critics.text.inflection import is_plural, singular
-from critics.text.reference import Reference
 from critics.verdict import TimedOut, Unproved
+from critics.verdict.certificate import Reference
 from critics.verdict.conclusion import Refusal
 
 MAX_COMPARED = 120

@@ -21,6 +21,7 @@ _ASSERTING = re.compile(r"\b(?:is|are|no|not|every|each|all|if)\b", re.IGNORECAS
 class Scripts(Format):
     """Scripts that assert premises and check statements or options."""
 
+    kinds = ("z3-script",)
     is_program = True
     is_held_to_text = True
 
