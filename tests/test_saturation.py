@@ -6,7 +6,6 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-import critics.checker
 import pytest
 
 import critics
