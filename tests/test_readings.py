@@ -101,6 +101,19 @@ def test_contradictions_citations_and_asides_are_read() -> None:
     )
     found = judged(text, THEORY, "Bob is not quiet.", dataset="proofwriter")
     assert (found.verdict, found.answer) == ("certified", "false")
+    assert certistar.recheck([found])["accepted"] == 1
+
+
+def test_unknown_is_said_of_the_question_itself() -> None:
+    context = THEORY + " If someone is young then they are big."
+    text = "We cannot determine whether {} is young, so the statement is uncertain.\nANSWER: Unknown"
+    about_bob, about_ann = (
+        judged(text.format(name), context + " Ann is big.", "Bob is young.", dataset="proofwriter")
+        for name in ("Bob", "Ann")
+    )
+    assert about_bob.verdict == "certified"
+    assert certistar.recheck([about_bob])["accepted"] == 1
+    assert about_ann.verdict != "certified"
 
 
 def test_either_must_not_matter() -> None:

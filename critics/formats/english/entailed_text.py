@@ -28,7 +28,7 @@ class ChainEvidence:
 
     completion: str
     formulas: object
-    """As the model wrote them (`Problem.meta`)."""
+    """As the model wrote them (`Problem.meta`); of readings by the grammar the data set whose conventions they have."""
     premises: tuple[Formula, ...]
     steps: tuple[Step, ...]
     goal: Formula

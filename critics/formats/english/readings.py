@@ -163,6 +163,8 @@ class _Trial:
         self.value: str | None = None
         self.num_moves = 0
         self.is_final = False
+        self.is_open = False
+        """Whether the text says that the question itself is not known."""
         self.index, self.text = 0, ""
 
     def outcome(self) -> Outcome:
@@ -173,6 +175,9 @@ class _Trial:
                 self._move(move, formula)
         if self.value is None:
             raise Refusal(Malformed, "no_answer", "the text has no answer, or more than one")
+        if self.value == "unknown" and not self.is_open:
+            # Attack: say of something else that nobody knows it, and answer the question with that.
+            raise Refusal(Unproved, "goal_not_reached", "the text does not say that the question itself is open")
         if not self.num_moves:
             raise Refusal(Unproved, "goal_not_reached", "the text gives no reason for its answer")
         return Outcome(self.value, tuple(self.steps))
@@ -258,6 +263,7 @@ class _Trial:
             if self.known.follows(each, premises) is not Answer.SATISFIABLE:
                 raise self._bad("unsupported_sentence", "the context settles it")
         self.num_moves += 1
+        self.is_open = self.is_open or key(formula) in (key(self.case.goal), key(negated(self.case.goal)))
 
     def _check_told(self, answer: Formula, *, spelled: bool) -> None:
         """Hold the answer to the text's own claims: they give it, with at most one premise beside them."""
@@ -289,6 +295,7 @@ class _Trial:
         if self.value is not None and self.value != value:
             raise self._bad("unsupported_sentence", "the text gives two answers")
         self.value = value
+        self.is_open = self.is_open or (value == "unknown" and formula is not None)
         if value != "unknown":
             self._check_told(goal if value == "true" else negated(goal), spelled=formula is not None)
             self._supported(goal if value == "true" else negated(goal), ())
@@ -306,7 +313,8 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     models = _models(case, value)
     if text_contradicts(problem, answer, "none"):
         raise Refusal(Unproved, "text_says_otherwise", "a translator reads the text otherwise")
-    evidence = ChainEvidence(text, None, case.premises, outcome.steps, case.goal, value, *models)
+    settled = {"conventions": problem.dataset if problem.dataset in CONVENTIONS else "none"}
+    evidence = ChainEvidence(text, settled, case.premises, outcome.steps, case.goal, value, *models)
     return Certified(answer, chain_certificate(problem, answer, evidence, "aligned"))
 
 
