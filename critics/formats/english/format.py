@@ -15,6 +15,10 @@ class English(Format):
     kinds = ("english-proof", "english-entailment")
 
     def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        written: Any = evidence.get("formulas")
+        if written is not None and set(written) == {"conventions"}:
+            # The grammar read the sentences: no model wrote formulas.
+            return evidence["completion"], written
         return evidence["completion"], {key: value for key, value in evidence.items() if key == "formulas"}
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:

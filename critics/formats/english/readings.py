@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate
-from critics.formats.english.statements import CONVENTIONS, Statements, possibility
+from critics.formats.english.statements import CONVENTIONS, SETTLED, Statements, possibility, settled
 from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, Move, NotKnown, moves
 from critics.grammar.reader import Reading
 from critics.logic.first_order.knowledge import Knowledge, predicates
@@ -130,7 +130,7 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
             raise _Bad(index, line.passage.text, Refusal(Malformed, "not_read", f"{line.passage.text!r} is not read"))
         told.append(Told(index, line, tuple(_with_formulas(found, statements, index, line, exclusive=exclusive))))
     premises = tuple(each.exclusive if exclusive else each.formula for each in read)
-    is_closed = len(read) == len(context) and (problem.dataset in CONVENTIONS or _are_twins([*premises, goal]))
+    is_closed = len(read) == len(context) and (settled(problem) in CONVENTIONS or _are_twins([*premises, goal]))
     return Case(premises, places, goal, tuple(told), is_closed)
 
 
@@ -313,8 +313,7 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     models = _models(case, value)
     if text_contradicts(problem, answer, "none"):
         raise Refusal(Unproved, "text_says_otherwise", "a translator reads the text otherwise")
-    settled = {"conventions": problem.dataset if problem.dataset in CONVENTIONS else "none"}
-    evidence = ChainEvidence(text, settled, case.premises, outcome.steps, case.goal, value, *models)
+    evidence = ChainEvidence(text, {SETTLED: settled(problem)}, case.premises, outcome.steps, case.goal, value, *models)
     return Certified(answer, chain_certificate(problem, answer, evidence, "aligned"))
 
 

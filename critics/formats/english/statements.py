@@ -15,6 +15,8 @@ CONVENTIONS = {
     "prontoqa": Conventions(every_not="none", states="all"),
 }
 """What a data set settles where English leaves it open."""
+SETTLED = "conventions"
+"""Key of a problem's `meta` that names the data set whose conventions its readings have."""
 _MUST = ("must be ", "must ", "has to be ", "have to be ", "should be ", "should ")
 _MAY = ("could be ", "might be ", "may be ", "can be ", "could ", "might ", "may ")
 _IDLE = re.compile(
@@ -62,6 +64,12 @@ def concluded(formula: Formula) -> Formula:
     return formula
 
 
+def settled(problem: Problem) -> str:
+    """Return the data set whose conventions a problem's readings have; `none` where it is none."""
+    named = problem.meta.get(SETTLED, problem.dataset)
+    return named if isinstance(named, str) and named in CONVENTIONS else "none"
+
+
 class Statements:
     """Reads statements about one problem; remembers whom the last one was about."""
 
@@ -69,7 +77,7 @@ class Statements:
         self.said = sentences(problem.context)
         self._asked = claim(problem.question)
         texts = [*self.said, self._asked]
-        self.reader = Reader(texts, CONVENTIONS.get(problem.dataset, Conventions()))
+        self.reader = Reader(texts, CONVENTIONS.get(settled(problem), Conventions()))
         joined = " ".join(texts)
         self._speaks_of_texts = _ABOUT_TEXT.search(joined) is not None
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
