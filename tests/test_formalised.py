@@ -342,7 +342,7 @@ def test_formalising_takes_english_and_nothing_else(tmp_path: Path) -> None:
         "--columns",
         "question=question",
         "--formalise",
-        "x.yaml",
+        str(Path(__file__).parents[1] / "configs" / "smoke.yaml"),
         "--out",
         str(tmp_path / "k"),
     ]

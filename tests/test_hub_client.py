@@ -117,6 +117,11 @@ def test_a_parcel_goes_to_the_hub_and_comes_back(
     part: Any, kind: str, hub: type[FakeHub], parcel: Path, tmp_path: Path
 ) -> None:
     place = Repository("me/small")
+    if part == "dataset":
+        for path in parcel.iterdir():
+            path.unlink()
+        for name in ("examples.jsonl", "certificates.jsonl", "lineage.jsonl"):
+            (parcel / name).write_bytes(f"content of {name}".encode())
     assert place.send(parcel, part, private=True)
     assert set(hub.repositories) == {f"{kind}/me/small"}
     created = json.loads(next(body for path, body, _ in hub.asked if path == "/api/repos/create"))

@@ -49,7 +49,8 @@ class Claim:
     """It is said to stand in the context."""
     cited: tuple[int, ...] = ()
     """The premises that it is said to stand in, or to follow from."""
-    denied: bool = False
+    because: int = 0
+    """So many moves right before it are the reasons that are given for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +235,7 @@ class _Sentence:
             reason = self.read(rest[:comma], Claim(""), depth + 1)
             said = None if reason is None else self.read(rest[comma + 2 :], Claim("", inferred=True), depth + 1)
             if reason is not None and said is not None:
-                return [*reason, *said]
+                return [*reason, *_backed_by(said, len(reason))]
         return None
 
     def _led(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
@@ -259,7 +260,8 @@ class _Sentence:
         match = KNOWS.match(text)
         if match is not None:
             inferred = mode.inferred or bool(match["infers"] or match["shown"])
-            inner = replace(mode, inferred=inferred, cited=mode.cited or cited(match))
+            given = mode.given or re.search(r"\b(?:are|is|been) (?:also )?(?:given|told|stated)\b", match[0], ANY_CASE)
+            inner = replace(mode, inferred=inferred, given=bool(given), cited=mode.cited or cited(match))
             return self.read(_unquoted(text[match.end() :]), inner, depth + 1)
         return None
 
@@ -316,8 +318,14 @@ class _Sentence:
                 depth + 1,
             )
             if second is not None:
-                return [*second, *first] if joint["because"] else [*first, *second]
+                return [*second, *_backed_by(first, len(second))] if joint["because"] else [*first, *second]
         return None
+
+
+def _backed_by(said: list[Move], num: int) -> list[Move]:
+    """Return what is said with its first claim resting on so many moves before it."""
+    first = said[0] if said else None
+    return [replace(first, because=num), *said[1:]] if isinstance(first, Claim) and not first.because else said
 
 
 def _finite(topic: str) -> str:

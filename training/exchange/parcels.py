@@ -23,7 +23,7 @@ from training.lineage.entries import LINEAGE, check_dataset
 from training.lineage.kept import CERTIFICATES, dataset_facts, write_card
 from training.lineage.revocation import check_unrevoked
 from training.records.run_folder import RunLine, read_run
-from training.records.store import write_json, write_text
+from training.records.store import read_records, write_json, write_text
 
 _OF_ADAPTERS = frozenset((
     *("adapter_model.safetensors", "model.safetensors", "model.safetensors.index.json"),
@@ -73,6 +73,8 @@ def pack_dataset(found: Found, out: Path, name: str) -> dict[str, Any]:
         if not (dataset / each).is_file():
             raise InputError(f"{dataset / each}: is missing; filter the rows again, or name a run's folder")
         _copy(dataset / each, out / each)
+    for _ in read_records(dataset / CERTIFICATES):
+        pass  # raises where a line is none
     summary = dataset_summary(found)
     write_json(out / "summary.json", summary)
     write_card(out, name, summary)

@@ -32,7 +32,7 @@ from critics.verdict.conclusion import brief, certified, is_wrong, refused, wron
 from critics.verdict.reading import BadStep, Span, TextReading
 
 MAX_CHARACTERS = 30_000
-_NOT_READ = frozenset({"not_read", "context_not_read", "unsupported_sentence"})
+_NOT_READ = frozenset({"not_read", "context_not_read"})
 """Reasons for which the grammar, which reads any context, has a try."""
 MAX_SENTENCES = 400
 
@@ -59,7 +59,8 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
         return verdict
 
     by_grammar = judge_readings(problem, attempt)
-    return by_grammar if isinstance(verdict, CriticError) or isinstance(by_grammar, Certified) else verdict
+    is_context_read = isinstance(verdict, CriticError) and not isinstance(by_grammar, Malformed | CriticError)
+    return by_grammar if is_context_read or isinstance(by_grammar, Certified) else verdict
 
 
 def read_english(problem: Problem, attempt: Attempt) -> Verdict:

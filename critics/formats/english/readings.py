@@ -160,6 +160,8 @@ class _Trial:
         possible = [each for formula in formulas if (each := possibility(formula)) is not None]
         self.known = Knowledge(case.premises, [*formulas, *possible, case.goal])
         self.steps: list[Step] = []
+        self.claims: list[Formula] = []
+        """What each move so far says, in order."""
         self.value: str | None = None
         self.num_moves = 0
         self.is_final = False
@@ -173,6 +175,7 @@ class _Trial:
             self.index, self.text = told.index, told.line.passage.text
             for move, formula in told.moves:
                 self._move(move, formula)
+                self.claims += [] if formula is None else [formula]
         if self.value is None:
             raise Refusal(Malformed, "no_answer", "the text has no answer, or more than one")
         if self.value == "unknown" and not self.is_open:
@@ -213,6 +216,8 @@ class _Trial:
         cited = tuple(self.case.places[number] for number in move.cited if number in self.case.places)
         if len(cited) != len(move.cited):
             raise self._bad("unsupported_sentence", "a premise of that number is not there, or is not read")
+        if move.because:
+            self._rests(formula, move.because)
         for part in conjuncts(formula):
             if move.given or (cited and not move.inferred):
                 self._given(part, cited)
@@ -221,6 +226,26 @@ class _Trial:
             if move.inferred and not move.cited and stands and self._is_guised(part, self.known.formulas[support or 0]):
                 # Attack: a premise of the context in the guise of a conclusion: Tom is kind, so Tom is a cat.
                 raise self._bad("unsupported_sentence", "it stands in the context, and does not follow from this")
+
+    def _rests(self, formula: Formula, num: int) -> None:
+        """Hold a claim to the reasons that are given for it: with facts and one rule they give it, and none is idle."""
+        reasons = [part for reason in self.claims[-num:] for part in conjuncts(reason)]
+        own = [self.known.keys[key(part)] for part in reasons if key(part) in self.known.keys]
+        facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(formula)]
+        given = tuple(place for place in own if place in self.known.rules)
+        # Attack: Pip is a bird because Pip is a bird; since Ned is a newt, Pip is a bird.
+        rules = [given] if given else [(), *((place,) for place in self.known.rules)]
+        found = next((rule for rule in rules if self._gives(formula, [*facts, *rule])), None)
+        is_idle = found is None or (given and self._gives(formula, facts))
+        for place in (place for place in own if place in self.known.facts and found is not None):
+            said = self.known.formulas[place]
+            others = [other for other in facts if not self._gives(said, [other])]
+            is_idle = is_idle or self._gives(formula, [*others, *(found or ())])
+        if is_idle or key(formula) in map(key, reasons):
+            raise self._bad("unsupported_sentence", "the reasons that it gives are not those that it needs")
+
+    def _gives(self, formula: Formula, places: Sequence[int]) -> bool:
+        return self.known.follows(formula, places) is Answer.UNSATISFIABLE
 
     def _is_guised(self, part: Formula, premise: Formula) -> bool:
         """Say whether a claim is a premise that the text has not told before, and not what is asked."""

@@ -15,7 +15,7 @@
 C and D are properties (`a cat`, `kind`, `a kind cat`, `not a cat`) joined by `and` or by `or`, never both. `Or` is
 inclusive without `but not both`. Every sentence ends with a full stop. A question is a claim about named objects,
 alone or after `Prove:`, `True or false:`, `Is it true that .. ?` or `Is the following statement true .. ?`, or it asks
-`Is Tom (not) a cat?`
+`Is Tom a cat?`
 
 What must not be guessed is settled as by the translators: a word is noun, adjective or name in a whole problem; no
 function word, quantifier or adverb names a property; an adjective before a noun is a second property only where it
@@ -97,6 +97,9 @@ class ControlledReader:
         lead = _QUESTION.match(words)
         claim = words[lead.end() :] if lead is not None else words
         if (asked := _ASKED.fullmatch(claim)) is not None:
+            if asked["said"].startswith("not "):
+                # `Yes` and `no` may both mean that it is so, and both that it is not.
+                raise TranslationError(text, "a question that denies has no safe answer: ask without `not`")
             claim = f"{asked['name']} is {asked['said']}"
         elif not claim or (claim.endswith("?") and (lead is None or "is it true" not in lead[0].lower())):
             raise TranslationError(text, "the question is no claim")

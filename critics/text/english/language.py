@@ -66,13 +66,13 @@ class ProblemLanguage:
     _of_conditions: bool
     _granted: frozenset[str]
     """The canonical texts of what nobody has to state."""
-    _only_name: str | None
+    only_name: str | None
     """The one name in context and question, for which alone a pronoun can stand."""
     _memory: dict[str, Said | None] = field(default_factory=dict[str, Said | None])
 
     def read(self, text: str) -> Said | None:
         """Return what a sentence says, in the words of the problem or in others; None where it is not read."""
-        words = with_name(plain(text), self._only_name)
+        words = with_name(plain(text), self.only_name)
         if len(self._memory) > MAX_REMEMBERED:
             self._memory.clear()
         if words not in self._memory:
@@ -132,11 +132,11 @@ def _language(dataset: str, context: str, question: str, given: Formal | None) -
         dataset == "prontoqa",
         dataset == "proofwriter",
         frozenset(clause_of(rule).canonical() for rule in background(dataset).statements()),
-        _only_name(context, question, stated),
+        only_name(context, question, stated),
     )
 
 
-def _only_name(context: str, question: str, stated: tuple[Implication, ...]) -> str | None:
+def only_name(context: str, question: str, stated: tuple[Implication, ...]) -> str | None:
     """Return the name of the one object that a problem speaks of, as it is written; None where there are more."""
     terms = ground_terms(stated)
     written = {word for word in re.findall(r"[A-Z][a-z]+", f"{context} {question}") if word.lower() in terms}
@@ -167,7 +167,7 @@ def _controlled(dataset: str, context: str, question: str) -> ProblemLanguage:
         True,
         True,
         frozenset(),
-        _only_name(context, question, stated),
+        only_name(context, question, stated),
     )
 
 

@@ -49,7 +49,8 @@ LEADS = re.compile(
 
 INFERS = re.compile(
     r"(?:and +|so +)?(?:(?:this|that|it|these|they|which)(?: +also)?"
-    r" +(?:means?|impl(?:y|ies)|leads? to|proves?|entails?)"
+    r" +(?:means?|impl(?:y|ies)|leads? to|proves?|entails?|shows?|demonstrates?"
+    r"|establish(?:es)?|(?:tells?|gives?|shows?) us)"
     r"|(?:it|this)(?: +(?:also|then|therefore|thus|now))? +follows) +",
     re.IGNORECASE,
 )
@@ -57,7 +58,9 @@ INFERS = re.compile(
 
 QUOTES = re.compile(
     _listed(
-        rf"{_ARE}(?: +also)? +told{_THAT}",
+        rf"{_ARE}(?: +also)? +(?:told|given){_THAT}",
+        rf"it +is +(?:also +)?given{_THAT}",
+        r"given(?: +\d{1,3})? *: *",
         r"(?:the|another|a) +(?:(?:first|second|third|next|last|other) +)?(?:rule|premise) +(?:says|states|tells us|is)"
         r"(?: +that\b,?|:)(?: +|$)",
         rf"the +(?:rule|premise) +(?:says|states|tells us){_THAT}",
@@ -78,18 +81,16 @@ GIVENS = re.compile(
         rf"(?: +the (?:fact|premise|rule))?{_THAT}",
         rf"{_WE} +already +(?:know|have|established|showed|saw){_THAT}",
         rf"{_WE} +(?:have )?(?:established|shown|seen|derived)(?: +(?:above|earlier|before))?{_THAT}",
-        rf"{_ARE}(?: +also)? +given{_THAT}",
-        rf"it +is +(?:also +)?given{_THAT}",
-        r"(?:given|facts?|known)(?: +\d{1,3})? *: *",
+        r"(?:facts?|known)(?: +\d{1,3})? *: *",
     ),
     re.IGNORECASE,
 )
 """What says that the claim need not be inferred: the context has it, or an earlier sentence."""
 
 TAGS = re.compile(
-    r" *[(\[](?:(?P<given>given|known|fact|already (?:known|shown|established)"
+    r" *[(\[](?:(?P<given>known|fact|already (?:known|shown|established)"
     r"|(?:derived|shown|established|from|as shown) (?:above|earlier|before))"
-    r"|(?P<quoted>premise|rule|stated|context"
+    r"|(?P<quoted>given|premise|rule|stated|context"
     r"|(?:given |stated )?(?:in|from|by) the (?:context|text|problem|premises)))[)\]]$",
     re.IGNORECASE,
 )
@@ -210,8 +211,15 @@ _THING = (
     r"(?:statement|claim|conclusion|query|question|proposition|argument|hypothesis|sentence|answer|syllogism|solution"
     r"|verdict)(?: +to the question)?|it|this)"
 )
+_DENIES_ITSELF = (
+    r"(?!(?:(?:this|that|our) +(?:\w+ +)?(?:answer|solution|verdict|conclusion)\W+(?:is|must be|should be)\W+(?:\w+ +)?"
+    r"(?:false|invalid|incorrect|not (?:true|valid|correct))"
+    r"|(?:the +)?(?:\w+ +)?(?:answer|solution|verdict) +(?:is|must be|should be) +(?:\w+ +)?"
+    r"(?:incorrect|not (?:true|correct)))\b)"
+)
+"""Attack: `This answer is incorrect` denies what was proved; it is no answer `false`."""
 ANSWERS = re.compile(
-    rf"(?:(?:{_THING})(?: +(?:is|must be|should be|has to be)"
+    rf"{_DENIES_ITSELF}(?:(?:{_THING})(?: +(?:is|must be|should be|has to be)"
     r"(?: +(?:also|therefore|thus|then|logically|indeed))? *:? *| *[:=] *))?"
     rf"[\"']?{_VALUE}[\"']?",
     re.IGNORECASE,

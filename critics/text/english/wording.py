@@ -51,7 +51,7 @@ _IF_WITHOUT_THEN = re.compile(r"if (?P<condition>[^,]+(?:, and [^,]+)?), (?P<res
 _PERSONS = ("everyone", "anyone", "everybody", "anybody", "someone")
 
 
-_PRONOUN = re.compile(r"(?:he|she|it)(?= (?:is|does|has) )", re.IGNORECASE)
+PRONOUN = re.compile(r"(?:he|she|it)(?= (?:is|does|has) )", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
@@ -104,5 +104,5 @@ def _of_conditions(text: str) -> Iterator[str]:
 
 def with_name(text: str, name: str | None) -> str:
     """Return a sentence whose subject, a pronoun, is replaced by the one name that it can stand for."""
-    match = _PRONOUN.match(text)
+    match = PRONOUN.match(text)
     return text if name is None or match is None else f"{name}{text[match.end() :]}"
