@@ -28,9 +28,9 @@ class CaseResult:
     reason: str
     answer: str | None
     is_right: bool
-    """Whether a cheat was stopped, an honest attempt certified and re-checked, a forgery rejected."""
+    """True if a cheat was stopped, an honest attempt certified and re-checked, a forgery rejected."""
     is_by_its_rule: bool
-    """Whether a cheat was stopped by a rule that its case names; true of all else."""
+    """True if a cheat was stopped by a rule that its case names; true of all else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class HonestCase:
     id: str
     attempt: Attempt
     answer: str
-    """What it must be certified as."""
+    """The answer as which it must be certified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class CheatCase:
     answer: str | None = None
     """The one answer as which it may be certified, where the trick changes what is claimed; None: it never may be."""
     slow: bool = False
-    """Whether it runs into a budget of seconds on purpose."""
+    """True if it runs into a budget of seconds on purpose."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ PROMISES: Mapping[str, str] = {
     "budget": "an attempt that hangs is a timeout, and the next one is judged all the same",
 }
 GRACE_S = 5.0
-"""What a killed worker may take beyond the limit on a busy machine."""
+"""Seconds that a killed worker may take beyond the limit on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)

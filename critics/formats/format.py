@@ -46,7 +46,7 @@ class Format:
     is_program: bool = False
     """Attempts are programs for a solver, whose failures are counted by kind."""
     is_held_to_text: bool = False
-    """What is certified is compared with the problem's text afterwards."""
+    """Certified attempts are compared with the problem's text afterwards."""
     is_text: bool = False
     """Attempts are prose, in which letters of two alphabets in one word hide something."""
     is_for_prose: bool = False

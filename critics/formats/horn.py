@@ -34,7 +34,7 @@ class HornEvidence:
 
     goal: str
     reference: str
-    """Where the reference comes from; `none` without one."""
+    """Source of the reference; `none` without one."""
     steps: tuple[HornStep, ...]
     program: str | None = None
     """The program whose statements it starts from, in the format `rules`."""

@@ -13,12 +13,12 @@ from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS, Number
 Span = ParamSpec("Span")
 Item = TypeVar("Item")
 Place = Literal["finite", "base", "complement"]
-"""Where a predicate stands: with a verb of its own, after `does` or a modal, after `is`."""
+"""Position of a predicate: with a verb of its own, after `does` or a modal, after `is`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """What a data set, or a user, settles where English leaves it open."""
+    """Conventions of a data set, or of a user, which settle what English leaves open."""
 
     pronoun: Literal["one", "first"] = "one"
     """`it` needs exactly one antecedent, or takes the first."""
@@ -64,7 +64,7 @@ class Chart:
     conventions: Conventions
     rules: Rules
     rare: bool = False
-    """Whether words that are mostly no verbs are tried as verbs."""
+    """True if words that are mostly no verbs are tried as verbs."""
     words: tuple[str, ...] = ()
     memory: dict[tuple[object, ...], tuple[object, ...]] = field(
         default_factory=dict[tuple[object, ...], tuple[object, ...]]

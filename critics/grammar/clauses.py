@@ -51,7 +51,7 @@ _ONE_OR_ALL = "some or all is not said: say `every`, `some` or `there is`"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a clause says, and what pronouns behind it may stand for."""
+    """The formula of a clause, and what pronouns behind it may stand for."""
 
     formula: Formula
     referents: Referents = ()

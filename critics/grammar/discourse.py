@@ -59,7 +59,7 @@ class NotKnown:
 
     text: str
     both_ways: bool
-    """Whether the denial is said not to be known either."""
+    """True if the denial is said not to be known either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Judged:
     value: Value
     text: str | None = None
     is_final: bool = False
-    """Whether it is said to be the answer: nothing is judged behind it."""
+    """True if it is said to be the answer: nothing is judged behind it."""
 
 
 @dataclass(frozen=True, slots=True)

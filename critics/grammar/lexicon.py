@@ -82,9 +82,9 @@ class VerbForms:
     participle: dict[str, str]
     gerund: dict[str, str]
     nouns: frozenset[str]
-    """Those that are nouns too."""
+    """Verbs that are nouns too."""
     rare: frozenset[str]
-    """Those that are mostly something else: tried where nothing else can be read."""
+    """Verbs that are mostly something else: tried where nothing else can be read."""
 
 
 @lru_cache(maxsize=1)
@@ -200,7 +200,7 @@ _NO_NAMES = frozenset(
 
 @dataclass(slots=True)
 class Vocabulary:
-    """What the texts of one problem say of its words: which are names, and which stand in lower case."""
+    """Words of one problem's texts: which are names, and which stand in lower case."""
 
     lower: set[str] = field(default_factory=set[str])
     names: set[str] = field(default_factory=set[str])

@@ -1,4 +1,4 @@
-"""What the grammar takes from first-order logic: printing, and whether two readings say the same."""
+"""First-order logic as the grammar needs it: printing, and whether two readings say the same."""
 
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer, can_fail

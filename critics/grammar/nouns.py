@@ -66,7 +66,7 @@ class Subject:
     operator: Operator = Operator.AND
     head: str = ""
     owned: str = ""
-    """Of `his score` the noun: a predicate is said of its owner."""
+    """The noun of `his score`, with `own` before it: a predicate is said of its owner."""
 
 
 @rule
@@ -449,7 +449,7 @@ def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]
 
 
 def _object_relative(chart: Chart, i: int, j: int) -> Iterator[Formula]:
-    """That Tom likes: the head is what the verb's last place holds."""
+    """Read a relative clause such as `that Tom likes`: the head is what the verb's last place holds."""
     if i + 2 >= j or not chart.is_name(i + 1) or not chart.starts_verb(i + 2, j):
         return
     for part in chart.rules.finite(chart, i + 2, j, "singular"):

@@ -35,7 +35,7 @@ _PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one sentence says."""
+    """The meaning of one sentence."""
 
     text: str
     formula: Formula

@@ -37,7 +37,7 @@ class Token:
 
     @property
     def owns(self) -> bool:
-        """Whether it is a name in the genitive."""
+        """True if it is a name in the genitive."""
         return self.is_name and self.word.endswith(("'s", "s'"))
 
 

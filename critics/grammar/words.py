@@ -62,11 +62,11 @@ STATES = _listed(
     """available hungry tired sick ill thirsty asleep awake lost angry late busy ready drunk sleepy absent present
     missing empty open closed broken wet dirty naked pregnant bored nervous"""
 )
-"""What holds of one at one time: `A tiger is hungry` is no rule about tigers."""
+"""Predicates that hold of an individual at one time: `A tiger is hungry` is no rule about tigers."""
 KIND_PREDICATES = _listed(
     "widespread extinct rare common numerous abundant endangered scarce everywhere plentiful ubiquitous diverse"
 )
-"""What holds of a kind and of none of its members."""
+"""Predicates that hold of a kind and of none of its members."""
 RECIPROCAL = _listed(
     """friend brother sister sibling partner neighbor neighbour twin colleague rival enemy cousin married similar equal
     different spouse classmate roommate relative acquainted adjacent identical"""

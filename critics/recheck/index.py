@@ -101,7 +101,7 @@ class Report:
     second_opinions: int = 0
     rejected: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     unchecked: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    """Those of which nobody here can tell; they are not accepted, and count among the rejected."""
+    """Certificates of which nobody here can tell; they are not accepted, and count among the rejected."""
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form of the design."""

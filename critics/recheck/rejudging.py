@@ -26,7 +26,7 @@ ILL_FORMED = "ill_formed"
 BAD_LINE = "bad_line"
 _UNDECIDED = ("error", "timeout")
 _PARTS = ("kind", "problem", "claim", "evidence", "repairs")
-"""Of certificates, what is compared beside the critic's name and the grade. Limits may be of another version."""
+"""Keys of a certificate that are compared, beside its critic's name and grade. Limits may be of another version."""
 _OF_TEXTS = ("coverage", "spans", "first_bad_step", "step_validity", "premise_grounding", "explicit")
 """Keys that critics of texts add to a verdict."""
 _NOT_COMPARED = ("id", "verdict", "feedback", "certificate")

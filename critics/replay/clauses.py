@@ -48,7 +48,7 @@ class Implication:
 
     @property
     def is_fact(self) -> bool:
-        """Whether it is one ground literal."""
+        """True if it is one ground literal."""
         return not self.premises and len(self.conclusions) == 1 and not self.conclusions[0].variables()
 
     @property

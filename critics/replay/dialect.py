@@ -19,7 +19,7 @@ OPERATORS = frozenset({
 })  # fmt: skip
 SORTS = frozenset({"Bool", "Int", "Real"})
 MAX_CHARACTERS = 400_000
-"""Of one run's declarations and formulas."""
+"""Characters of one run's declarations and formulas."""
 MAX_DEPTH = 150
 _SYMBOL = re.compile(r"[ce]\d{1,5}")
 _SORT = re.compile(r"S\d{1,5}")

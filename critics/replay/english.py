@@ -36,7 +36,7 @@ from critics.replay.solvers import Trust
 
 KIND = "english-proof"
 MAX_RULES = {"rule": 1, "chain": 2, "cases": 9}
-"""How many entries that are no facts a step may rest on."""
+"""Number of entries, facts apart, on which a step may rest."""
 _ENTRY_KEYS = frozenset({"says", "how", "premises"})
 _SPAN_KEYS = frozenset({"start", "end", "kind", "by"})
 

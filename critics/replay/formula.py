@@ -21,7 +21,7 @@ from typing import TypeGuard
 from critics.replay.cursor import ReasonedError
 
 NAME = re.compile(r"[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
-"""What the guide accepts as a name of an object, a property or a relation."""
+"""A name of an object, a property or a relation, as the guide accepts it."""
 BLANKS = " \t\r\n"
 """Blanks in Unicode's sense are more, and are look-alikes here."""
 _TOKEN = re.compile(rf"[{BLANKS}]*(\(|\)|->|'[a-z](?![a-zA-Z0-9_-])|{NAME.pattern})")
@@ -30,7 +30,7 @@ MAX_PREMISES = 32
 """More than any data set's rules have; without a bound one axiom could cost the kernel anything."""
 RESERVED_NAMES = frozenset({"not", "nothing"})
 MAX_ARITY = 2
-"""Of predicates, as in LogicGuide."""
+"""Arity of predicates, as in LogicGuide."""
 MAX_FUNCTION_ARITY = 4
 MAX_TERM_DEPTH = 16
 MAX_TERM_SIZE = 1024

@@ -9,7 +9,7 @@ they agree with a formalisation that came with the problem. `aligned`: the attem
 `trusted`: the attempt's own, and nothing more."""
 GRADES: tuple[Grade, ...] = get_args(Grade)
 STRICT: tuple[Grade, ...] = ("checked", "given", "aligned")
-"""What `--keep strict` keeps."""
+"""Grades that `--keep strict` keeps."""
 
 
 def grade_of_reference(reference: str) -> Grade:

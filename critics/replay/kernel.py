@@ -375,7 +375,7 @@ class _Undo:
     """The offer that the new fact used up."""
     truncates: bool = False
     is_mention: bool = False
-    """Whether no entry was added."""
+    """True if no entry was added."""
 
 
 def _pop(lists: dict[_Key, list[_Item]], key: _Key) -> None:

@@ -9,7 +9,7 @@ Symbol = tuple[str, str]
 Kind = tuple[bool, str, int]
 """Polarity, predicate and number of arguments: what of two literals must be equal for one to fit the other."""
 Place = tuple[Kind, tuple[int, Term] | None]
-"""Where facts are looked up: all of a kind (None), or those with one argument known, by its position."""
+"""Place where facts are looked up: all of a kind (None), or those with one argument known, by its position."""
 
 
 def kind(literal: Literal) -> Kind:

@@ -18,7 +18,7 @@ from critics.text.blocks import named_answer
 from critics.text.thinking import without_thinking
 
 MAX_CHARACTERS = 200_000
-"""Of a reply; longer ones have no answer."""
+"""Characters of a reply; longer ones have no answer."""
 _MARKS = " \t*_#>`$~|\"'“”‘’✅☑✔•"
 _LATEX = re.compile(r"\\(?:text(?:bf|it|rm|tt)?|math(?:rm|bf|tt|it|sf)|mbox)\s*\{([^{}\n]{0,300})\}")
 _DISPLAY = re.compile(r"\\[()\[\]]|\\[,;!]")
@@ -89,7 +89,7 @@ _DOUBT = re.compile(
     r"|unless|however|but|though|although|probably not|not sure|unsure|if)\b|/|\?",
     re.IGNORECASE,
 )
-"""What makes another value behind an answer a second answer."""
+"""Words that make another value behind an answer a second answer."""
 _HEDGED_AT_ONCE = re.compile(
     r"[\s*_`\"'”),;(.-]*(?:or|/|and/or|unless|if|\?|maybe|perhaps|possibly|xor|vs)(?!\w)", re.IGNORECASE
 )
@@ -99,18 +99,18 @@ _UNREAL = re.compile(
     r"|example|respond|respond with|once|until|either|options?)\b[^.!?\n]{0,80}$",
     re.IGNORECASE,
 )
-"""What before a claim in its sentence makes it none: a condition, a question, a denial, an instruction."""
+"""Words before a claim in its sentence that make it none: a condition, a question, a denial, an instruction."""
 _RETRACTED = re.compile(
     r"(?:^|[.!?]\s+|\n\s*)(?:or (?:perhaps|maybe|rather|else)|wait\b|actually,|hmm+\b|on second thought|scratch that"
     r"|correction\b|let me (?:re-?)(?:check|consider|think|evaluate|examine)|i (?:was|am) (?:wrong|not sure)|not sure)",
     re.IGNORECASE,
 )
-"""What behind the last answer takes it back, without a new one."""
+"""Words behind the last answer that take it back, without a new one."""
 _BUT = re.compile(r"\b(?:but|however|although|though|yet)\b", re.IGNORECASE)
 _EXPLAINED = re.compile(
     r"(?:explanation|reason(?:ing)?|justification|because|since|here is why|proof)\b", re.IGNORECASE
 )
-"""What behind a line that is nothing but a value makes it the answer, and not the first of the options."""
+"""Words behind a line that is nothing but a value; they make it the answer, and not the first of the options."""
 _ASIDE = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|`[^`\n]{1,400}`")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
 

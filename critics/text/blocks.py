@@ -45,7 +45,7 @@ class Block:
 
     @property
     def end(self) -> int:
-        """Where the text goes on behind it."""
+        """Place in the text where it goes on behind the block."""
         return self.start + len(self.action) + len(self.content) + 5
 
 

@@ -127,7 +127,7 @@ _ENDINGS = {
     **{"y": "ies", "f": "ves", "fe": "ves", "man": "men", "ie": "ice"},
     **{"um": "a", "on": "a", "us": "i", "is": "es", "ex": "ices", "ix": "ices", "a": "ae", "en": "ina"},
 }
-"""Of singulars, with those of plurals, rare ones too."""
+"""Endings of singulars, with those of plurals, rare ones too."""
 
 
 @lru_cache(maxsize=2_000)

@@ -28,12 +28,12 @@ class TextPart(Protocol):
 
     @property
     def is_for_prose(self) -> bool:
-        """Whether its formulas stand for free prose, so that a proof's part of them may be judged alone."""
+        """True if its formulas stand for free prose, so that a proof's part of them may be judged alone."""
         ...
 
     @property
     def is_puzzle(self) -> bool:
-        """Whether its programs put things into places."""
+        """True if its programs put things into places."""
         ...
 
     def theory(self, attempt: Attempt) -> "Formalisation | None":

@@ -63,7 +63,7 @@ class Piece:
 
     @property
     def is_step(self) -> bool:
-        """Whether it says something: a block that states, a formula, a sentence, or the answer."""
+        """True if it says something: a block that states, a formula, a sentence, or the answer."""
         return self.kind in ("block", "formula", "sentence", "answer")
 
 

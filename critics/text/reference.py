@@ -72,9 +72,9 @@ class Theory:
     axioms: frozenset[Statement]
     """The axioms as they stand."""
     clash: Literal | None
-    """What follows together with its negation."""
+    """A literal that follows together with its negation."""
     decided: Choice["true", "false"] | None
-    """Whether the goal or its negation follows; None if neither does, or if there is a clash."""
+    """`true` if the goal follows, `false` if its negation does; None if neither does, or if there is a clash."""
 
     def states(self, statement: Statement) -> bool:
         """Say whether a statement is an axiom, whatever its variables are called."""

@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 TASKS_PER_WORKER = 10_000
 """Then a worker is replaced, because clingo never frees a name: 12 MB in 2,000 programs with names of their own."""
 CALLS_ALONE = 2
-"""How often a lost call is made again alone before it counts as the cause."""
+"""Number of times that a lost call is made again alone before it counts as the cause."""
 FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, signal.SIGTERM)
 """Exit codes; pebble's processes end at SIGTERM with its number."""
 UNGUARDED = 96

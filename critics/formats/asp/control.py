@@ -14,7 +14,7 @@ SOLVE_LIMIT = 20_000
 _OPTIONS = ("--warn=none", f"--solve-limit={SOLVE_LIMIT},umax")
 
 Fragments = Mapping[str, Sequence[str]]
-"""What each guard switches on: rules, guarded in their text or harmless without it."""
+"""The rules that each guard switches on, guarded in their text or harmless without it."""
 
 
 class BudgetExhausted(Exception):  # noqa: N818

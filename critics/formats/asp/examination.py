@@ -28,7 +28,7 @@ from critics.replay.answer_sets.submission import Submission, submission_of
 from critics.text.thinking import without_thinking
 
 MAX_INSTANCES = 200_000
-"""Of all rules together, if every variable took every constant."""
+"""Ground instances of all rules together, if every variable took every constant."""
 MAX_SETS = 3
 """Answer sets that are shown."""
 MAX_ATOMS = 24

@@ -22,7 +22,7 @@ TITLES = {
 }
 MAX_VARIABLES = 40
 MAX_VALUES = 200
-"""Of one variable."""
+"""Values of one variable."""
 _VARIABLE = re.compile(r"(?P<name>\w+(?:[ -]\w+)*)\s*(?:\[IN\]|\bin\b|∈|:)\s*[\[{](?P<values>.*)[\]}]", re.IGNORECASE)
 _LABEL = re.compile(r"(?P<number>-?\d{1,6})\s*[:=]\s*(?P<label>.+)")
 _LETTER = re.compile(r"\(?([A-Za-z])[).:]\s*")

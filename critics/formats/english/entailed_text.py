@@ -34,9 +34,9 @@ class ChainEvidence:
     goal: Formula
     result: str
     model: Model
-    """Of the premises with the answer: they are consistent."""
+    """A model of the premises with the answer: they are consistent."""
     contingent: Model
-    """In which the answer is otherwise: it says something."""
+    """A model in which the answer is otherwise: it says something."""
 
     def record(self) -> dict[str, object]:
         """Return the JSON form."""

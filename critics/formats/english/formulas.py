@@ -68,7 +68,7 @@ class Nothing:
     """A sentence of the text that says nothing: filler of the closed list, or the question again."""
 
     asserts: bool = False
-    """Whether the question is said again as what is shown: `The conclusion is that ..`."""
+    """True if the question is said again as what is shown: `The conclusion is that ..`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class Case:
     goal: Formula
     told: tuple[Told, ...]
     is_closed: bool
-    """Whether what does not follow is open: the context is read whole, and no phrase has another wording."""
+    """True if what does not follow is open: the context is read whole, and no phrase has another wording."""
 
 
 @dataclass(frozen=True, slots=True)

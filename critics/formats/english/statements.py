@@ -14,7 +14,7 @@ CONVENTIONS = {
     "proofwriter": Conventions(pronoun="first", every_not="none", states="all"),
     "prontoqa": Conventions(every_not="none", states="all"),
 }
-"""What a data set settles where English leaves it open."""
+"""Conventions of each data set, which settle what English leaves open."""
 SETTLED = "conventions"
 """Key of a problem's `meta` that names the data set whose conventions its readings have."""
 _MUST = ("must be ", "must ", "has to be ", "have to be ", "should be ", "should ")

@@ -36,7 +36,7 @@ from critics.verdict.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Kind, Span
 MAX_QUOTED = 160
 """Characters of a sentence that a refusal quotes."""
 MAX_REPEATED = 8
-"""How often one sentence may be said; a citation now and then is how people write."""
+"""Number of times that one sentence may be said; a citation now and then is how people write."""
 
 
 class BadSentence(Refusal):
@@ -67,7 +67,7 @@ class Trial:
     claimed: str | None = None
     """The last answer, in the problem's terms."""
     proved: str | None = None
-    """What was proved when it was given: true, false or unknown."""
+    """Value that was proved when the last answer was given: true, false or unknown."""
     _index: int = 0
     _line: TextSentence | None = None
     _labels: dict[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
@@ -86,7 +86,7 @@ class Trial:
     _said: set[str] = field(default_factory=set[str])
     """The canonical texts of the clauses that sentences said."""
     _is_asked: bool = False
-    """Whether the question was said again."""
+    """True if the question was said again."""
 
     def sentence(self, line: TextSentence, units: Sequence[Unit], index: int) -> None:
         """Try one sentence; raises `BadSentence`."""

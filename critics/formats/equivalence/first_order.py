@@ -28,9 +28,9 @@ from critics.replay.first_order.syntax import Compound, Formula, FormulaError, O
 from critics.workers.own_time import within_own_time
 
 FIRST = Budget(rlimit=100_000, wall_ms=2_000)
-"""Of cvc5's units, a quarter of a second: 27 of 29 published pairs that are left here take a tenth of it."""
+"""Budget in cvc5's units, a quarter of a second: 27 of 29 published pairs that are left here take a tenth of it."""
 SECOND = Budget(rlimit=4_000_000, wall_ms=3_000)
-"""Of Z3's units."""
+"""Budget in Z3's units."""
 LAST = Budget(rlimit=800_000, wall_ms=2_500)
 SOLVER = "solver"
 

@@ -19,7 +19,7 @@ from critics.replay.sat import MAX_WORK, Contradictory, GivenUp, Satisfied, solv
 
 PREFIX = "prefix"
 WORK = 40_000
-"""Of the propositional solver, for one order; a hundred times what generated formulas take."""
+"""Work of the propositional solver for one order; a hundred times what generated formulas take."""
 MAX_ORDERS = 24
 """Orders of neighbouring quantifiers that are tried."""
 METHOD = "propositional"

@@ -23,7 +23,7 @@ MAX_ATOMS = 16
 Ground: TypeAlias = Callable[[fo.Atom | fo.Equality, Mapping[str, int]], int]
 """Returns in which models an atom holds, given the objects of its variables."""
 MAX_BLOCKS = 1_024
-"""Of one value; the objects of variables further inside are tried one by one."""
+"""Blocks of one value; the objects of variables further inside are tried one by one."""
 BATCH = 512
 """Models in a batch."""
 SIZES = (1, 2, 2, 2, 3, 2, 3, 2, 3)

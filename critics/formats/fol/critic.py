@@ -213,7 +213,7 @@ def goal_assumed(premises: Sequence[fo.Formula], conclusion: fo.Formula, result:
 
 
 def _refuse_elsewhere(program: Program, problem: Problem) -> None:
-    """Of what the premises do not mention, everything is unknown."""
+    """Refuse a conclusion about what no premise mentions, of which everything is unknown; refuse missing premises."""
     if not is_mentioned(program.premises, program.conclusion):
         raise Refusal(Unproved, "not_in_premises", "the conclusion is about what no premise mentions")
     needed = problem.meta.get("num_premises")

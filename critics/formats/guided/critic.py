@@ -80,7 +80,7 @@ class _Replay:
     """State that the moves so far have built."""
 
     stated: Theory | None
-    """What the problem says, where that is known."""
+    """Theory of what the problem says, where that is known."""
     kernel: Kernel
     axioms: list[Statement]
     """Everything that is assumed, with what nobody has to state."""

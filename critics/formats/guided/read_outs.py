@@ -47,7 +47,7 @@ class Account:
     bad: BadStep | None = None
     _num_steps: int = 0
     _run: tuple[Statement, ...] = ()
-    """What the axioms or the goal before a read-out say, where nothing stands between them."""
+    """Statements of the axioms or the goal before a read-out, where nothing stands between them."""
 
     def take(self, failed: Block | None, refusal: Verdict | None) -> None:
         """Go through the text up to `failed`, the block that the critic refused; None: the refusal is of the whole."""

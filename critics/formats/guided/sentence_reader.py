@@ -38,12 +38,12 @@ class SentenceReader:
 
     @property
     def goal(self) -> Said:
-        """What the question asks about."""
+        """Clauses that the question asks about."""
         return self.language.goal
 
     @property
     def is_forward(self) -> bool:
-        """Whether rules are applied as they stand, and never backwards."""
+        """True if rules are applied as they stand, and never backwards."""
         return self.language.semantics.forward
 
     def states(self, statement: Statement) -> bool:

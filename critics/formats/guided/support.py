@@ -47,15 +47,15 @@ class Blocks:
     kernel: Kernel
     goal: Literal | None
     is_stated: Callable[[Statement], bool]
-    """Whether the context says it; on trust, whether an axiom of the attempt does."""
+    """True of a statement that the context says; on trust, of one that an axiom of the attempt says."""
     names: Callable[[], Collection[str]]
-    """What the problem speaks of: words in parentheses that have none of it are no formula."""
+    """Names that the problem speaks of: words in parentheses that have none of them are no formula."""
     is_granted: Callable[[Statement], bool]
-    """Whether the data set takes it for granted."""
+    """True of a statement that the data set takes for granted."""
     answer: str | None
     """The last line's, in the problem's terms."""
     finished: bool
-    """Whether it was inferred that nothing more follows."""
+    """True if it was inferred that nothing more follows."""
 
     def rule_of(self, literal: Literal) -> Statement | None:
         """Return the rule by which a literal was inferred; None where it was not."""
@@ -71,7 +71,7 @@ class Said:
     piece: Piece
     statements: tuple[Statement, ...]
     is_after: bool
-    """Whether it stands beside the block before it: no line's end or item's number between."""
+    """True if it stands beside the block before it: no line's end or item's number between."""
     is_before: bool
 
 
@@ -80,7 +80,7 @@ class Beside:
     """Blocks around a gap between two of them."""
 
     run_before: tuple[Statement, ...]
-    """What the axioms or the goal before it say, one after the other."""
+    """Statements of the axioms or the goal before it, one after the other."""
     run_behind: tuple[Statement, ...]
     last: Literal | None
     """The last inference before it."""

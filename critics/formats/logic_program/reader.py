@@ -20,7 +20,7 @@ TITLES = {
     "options": ("Options", "Option"),
 }
 MAX_LINES = 400
-"""Of the whole program."""
+"""Lines of the whole program."""
 
 
 _HELPERS: dict[str, Mode] = {

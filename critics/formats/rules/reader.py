@@ -34,9 +34,9 @@ TITLES = {
     "query": ("Query", "Queries", "Question"),
 }
 MAX_DEPTH = 20
-"""Of negations in each other."""
+"""Negations in each other."""
 MAX_TOKENS = 1_000
-"""Of one line; recorded ones have under a hundred."""
+"""Tokens of one line; recorded lines have under a hundred."""
 _TOKEN = re.compile(r"\s*(>>>|<<<|=>|->|→|&&|==|[(),=&∧¬!~?]|\$?[A-Za-z0-9_][A-Za-z0-9_'’-]*)")
 _AND, _IMPLIES = ("&&", "&", "∧", "and"), (">>>", "=>", "->", "→")
 _NOT = ("¬", "!", "~", "not")

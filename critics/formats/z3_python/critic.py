@@ -39,7 +39,7 @@ _ASKED: dict[str, Mode] = {
 
 
 _NEGATED: dict[str, bool] = {"must": True, "could_be_false": True, "could": False, "cannot": False}
-"""Whether an option's check tests the negation of what the option says."""
+"""True where an option's check tests the negation of what the option says, by what the question asks of it."""
 
 
 def judge_script(problem: Problem, attempt: Attempt) -> Verdict:

@@ -197,7 +197,7 @@ def _refuse_lost_premises(report: ScriptRuns, argument: Argument) -> None:
 RLIMIT = 2_000_000
 """Z3's resource units for one question: half a second or so."""
 MAX_CONFLICTS = 10_000
-"""Of one question."""
+"""Conflicts of one question."""
 LIMIT_S = 4.0
 """For all questions of an argument."""
 Solve = Callable[[list[str]], list[str]]

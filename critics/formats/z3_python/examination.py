@@ -49,7 +49,7 @@ class Examined:
     report: ScriptRuns
     argument: Argument
     results: Mapping[tuple[Term, ...], str]
-    """Of every question that was decided."""
+    """Result of every question that was decided."""
     value: str
 
 

@@ -31,7 +31,7 @@ from critics.formats.z3_python.values import (
 RLIMIT = 1_000_000
 """Z3's resource units for one check: a fraction of a second, the same on every machine."""
 MAX_CONFLICTS = 5_000
-"""Of one check, because searching among truth values takes few units and much time: half a second."""
+"""Conflicts of one check; searching among truth values takes few units and much time: half a second."""
 RECURSION = 5_000
 """Python's frames in the child: formulas of the greatest depth, inside functions of the greatest depth."""
 _OTHER = {SAT: UNSAT, UNSAT: SAT, UNKNOWN: UNKNOWN}

@@ -21,7 +21,7 @@ from critics.formats.z3_python.values import (
 from critics.formats.z3_python.vocabulary import SymbolTable
 
 MAX_CALLS = 40
-"""Of the script's functions, in each other."""
+"""Calls of the script's functions, in each other."""
 _LIST_METHODS = ("append", "extend", "insert")
 _FAILURES = (TypeError, ValueError, AttributeError, KeyError, IndexError, OverflowError, AssertionError)
 """Exceptions of Python and of Z3's module at arguments of a wrong kind."""

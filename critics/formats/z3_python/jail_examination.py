@@ -19,7 +19,7 @@ _GET_NO_NEW_PRIVS = 39
 _LIMIT_S = 5.0
 """For one trial, which takes milliseconds on a machine that is not busy."""
 _TRIES = 3
-"""Of a trial without an answer: a machine that is busy, or short of processes for a moment, still has its jail."""
+"""Tries of a trial without an answer: a busy machine, or one short of processes for a moment, still has its jail."""
 FRIGHTENING = "CERTISTAR_RUN_UNTRUSTED_SCRIPTS_WITHOUT_A_JAIL"
 """The variable that lets scripts run with those layers only that can be had; its value must be `yes`."""
 

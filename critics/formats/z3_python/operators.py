@@ -10,9 +10,9 @@ from typing import Any
 from critics.formats.z3_python.values import Exhausted, Result, ScriptError, Session
 
 MAX_BITS = 4_096
-"""Of a whole number."""
+"""Bits of a whole number."""
 MAX_LENGTH = 20_000
-"""Of a text or a list."""
+"""Length of a text or a list."""
 _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "Add": lambda one, other: one + other,
     "Sub": lambda one, other: one - other,

@@ -10,7 +10,7 @@ from critics.formats.z3_python.values import ScriptError
 MAX_CHARACTERS = 20_000
 """Longer scripts are not read; recorded ones have 1,000 to 4,000."""
 MAX_NODES = 20_000
-"""Of the syntax tree."""
+"""Nodes of the syntax tree."""
 MAX_DEPTH = 60
 """Brackets, operators and blocks in each other; Python's own parser dies of some thousands."""
 _FENCE = re.compile(

@@ -149,7 +149,7 @@ class Members:
 
 
 MAX_STEPS = 300_000
-"""Of the interpreter, in one run: a second or so."""
+"""Steps of the interpreter in one run: a second or so."""
 MAX_CHECKS = 24
 MAX_FORMULAS = 2_000
 """Added to solvers, in one run."""

@@ -22,7 +22,7 @@ from critics.formats.z3_python.values import (
 )
 
 MAX_MEMBERS = 200
-"""Of a finite sort, or symbols made at once."""
+"""Members of a finite sort, or symbols made at once."""
 _OPERATORS = ("And", "Or", "Not", "Implies", "Xor", "Distinct", "Sum", "Product", "If", "Abs", "ToReal", "ToInt")
 _CARDINALITIES = ("AtMost", "AtLeast", "PbEq", "PbLe", "PbGe")
 _SORTS = ("BoolSort", "IntSort", "RealSort")

@@ -12,13 +12,13 @@ from typing import TypeAlias
 from critics.replay.first_order import syntax as fo
 
 MAX_CLAUSES = 400
-"""Of one formula; FOLIO's longest has 26."""
+"""Clauses of one formula; FOLIO's longest has 26."""
 MAX_PARTS = 10_000
-"""Of one formula's affirmative form."""
+"""Parts of one formula's affirmative form."""
 Signed: TypeAlias = tuple[bool, fo.Atom | fo.Equality]
 """An atom, and whether it is affirmed."""
 Clause: TypeAlias = tuple[Signed, ...]
-"""Of which one holds, whatever the universal variables stand for."""
+"""Literals of which one holds, whatever the universal variables stand for."""
 
 
 @dataclass(frozen=True, slots=True)

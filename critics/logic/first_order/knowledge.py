@@ -47,7 +47,7 @@ def is_fact(formula: Formula) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What a claim follows from: the one rule, by its place among what is known, or none."""
+    """The ground of a claim: the one rule that it follows from, by its place among what is known, or none."""
 
     rule: int | None
 

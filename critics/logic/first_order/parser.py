@@ -34,7 +34,7 @@ from critics.logic.first_order.tokens import (
 from critics.replay.first_order import syntax as fo
 
 MAX_DEPTH = 120
-"""Of brackets, signs and terms within each other; the deepest published formula has fewer than 20."""
+"""Brackets, signs and terms within each other; the deepest published formula has fewer than 20."""
 MAX_MENDED = 100
 """Tokens; longer formulas are not mended, because every place is tried."""
 MAX_WIDENED = 4
@@ -93,7 +93,7 @@ class _Read:
     narrow: tuple[tuple[int, str], ...]
     """The quantifiers that reach no further than they must: index of the token, and variable."""
     wide: frozenset[int] = frozenset()
-    """Those of them that reach as far as they can."""
+    """The quantifiers among them that reach as far as they can."""
 
 
 def _read(tokens: list[Token], far_stops: bool, wide: frozenset[int] = frozenset()) -> _Read:

@@ -217,7 +217,7 @@ _NO_PROSE = re.compile(
     r"|alternative\w*|or|either|unless|false|contradict\w*)\b|n't\b|\bnot\b",
     re.IGNORECASE,
 )
-"""What prose around a formula may not hold: other formulas, and words that take it back."""
+"""Marks that prose around a formula may not hold: other formulas, and words that take it back."""
 PAIRS = (("$$", "$$"), ("$", "$"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), (r"\(", r"\)"), (r"\[", r"\]"),
           ("**", "**"))  # fmt: skip
 

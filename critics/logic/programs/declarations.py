@@ -16,7 +16,7 @@ from critics.replay.finite.terms import Function
 
 MAX_MEMBERS = 200
 MAX_POINTS = 5_000
-"""Of one function: the tuples of arguments it may be given."""
+"""Points of one function: the tuples of arguments it may be given."""
 _SORT = re.compile(
     r"(?P<name>\w+)\s*=\s*(?P<kind>EnumSort|IntSort)\s*\(?\s*[\[({](?P<members>[^\[\](){}]*)[\])}]\s*\)?"
 )

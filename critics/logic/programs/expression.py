@@ -13,9 +13,9 @@ from critics.logic.programs.sections import Line, ProgramError, Repairs
 from critics.replay.cursor import TokenCursor
 
 MAX_TOKENS = 3_000
-"""Of one line."""
+"""Tokens of one line."""
 MAX_DEPTH = 40
-"""Of nested brackets and prefixes; each costs the reader several frames."""
+"""Nested brackets and prefixes; each costs the reader several frames."""
 MAX_DIGITS = 9
 _TOKEN = re.compile(
     r"\s*(<==>|<=>|<->|↔|==>|=>|->|→|&&|\|\||==|!=|<>|<=|>=|≤|≥|≠|[<>=+*/%&|!~¬∧∨()\[\]{},:-]"

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from critics.replay.cursor import ReasonedError
 
 MAX_CHARACTERS = 20_000
-"""Of one program; the recorded ones end below 5,000."""
+"""Characters of one program; the recorded ones end below 5,000."""
 _TOKEN = re.compile(
     r"""
     [ \t\r\n]+
@@ -175,7 +175,7 @@ class AspRule:
     head: Choice | tuple[AspLiteral, ...]
     body: tuple[Condition, ...] = ()
     offset: int = field(default=0, compare=False)
-    """Where it stands in the text; two rules of one meaning are equal wherever they stand."""
+    """Place of the rule in the text; two rules of one meaning are equal wherever they stand."""
 
     def render(self, guard: str = "") -> str:
         """Return its text, with `guard` as one more condition of the body."""

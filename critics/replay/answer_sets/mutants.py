@@ -21,11 +21,11 @@ class Mutant:
     damage: str
     """`delete`, `drop N`, `lower`, `upper` or `alternative N`, N from 0."""
     changed: AspRule | None
-    """What stands in the rule's place."""
+    """The damaged rule, in the old one's place; None where it is deleted."""
 
     @property
     def name(self) -> str:
-        """How a certificate names it."""
+        """Name of the mutant in a certificate."""
         return f"{self.rule} {self.damage}"
 
     def applied(self, rules: Sequence[AspRule]) -> list[AspRule]:

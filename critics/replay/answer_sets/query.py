@@ -15,9 +15,9 @@ from critics.replay.answer_sets.reader import read_literal
 
 MAX_BLOCKS = 32
 MAX_NESTING = 3
-"""Of IF-THEN, ALL and SOME inside each other: each asks the solver anew under its own assumption."""
+"""Depth of IF-THEN, ALL and SOME inside each other: each asks the solver anew under its own assumption."""
 MAX_ATOMS = 12
-"""Of one query, because triviality is decided by truth table."""
+"""Atoms of one query, because triviality is decided by truth table."""
 QUANTIFIED = ("ALL", "SOME")
 GLOBAL = ("IF-THEN", *QUANTIFIED)
 """Blocks that are decided over all answer sets at once, under a hypothesis."""

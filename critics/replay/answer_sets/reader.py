@@ -25,7 +25,7 @@ class CommentBlock:
     number: int | None
     """The n of `% Rn`; None where the comment has none."""
     comment: str
-    """What the comment says, its number left out."""
+    """Text of the comment, its number left out."""
     rules: tuple[int, ...]
     """Positions in the program; empty where nothing but the comment is there."""
 

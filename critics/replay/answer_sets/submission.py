@@ -20,9 +20,9 @@ MAX_TESTS = 32
 MAX_RENAMED = 5
 """Constants that the search for duplicates permutes; with more, they are renamed in order of appearance."""
 MAX_CHARACTERS = 100_000
-"""Of one attempt."""
+"""Characters of one attempt."""
 _OBJECT = re.compile(r"\{\s*\"")
-"""Where an object begins; the braces of a choice rule or of a set have no name behind them."""
+"""Start of an object; the braces of a choice rule or of a set have no name behind them."""
 _TOP = {"model": "model", "tests": "tests", "query": "query"}
 _CONDITIONS = {
     "inferall": "all",

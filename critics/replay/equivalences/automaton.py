@@ -144,7 +144,7 @@ class _Merged:
 
 
 class _Ends(NamedTuple):
-    """Of an expression: the positions that can begin a word and those that can end one, and whether it may be empty."""
+    """Ends of an expression: positions that can begin a word, those that can end one, and whether it may be empty."""
 
     first: int
     last: int

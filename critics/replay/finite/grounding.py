@@ -30,7 +30,7 @@ Point = tuple[int, ...] | str
 Tables = dict[str, dict[Point, Value]]
 Ground = int | bool | tuple["str | Ground", ...]
 MAX_NODES = 150_000
-"""Of all ground expressions of one program."""
+"""Nodes of all ground expressions of one program."""
 
 
 class Grounder:

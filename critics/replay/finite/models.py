@@ -87,7 +87,7 @@ class ClaimedOption:
 
     @property
     def queries(self) -> list[Query]:
-        """What must be so for the option to hold; raises `Rejected` for a mode that takes other formulas."""
+        """Queries that decide whether the option holds; raises `Rejected` for a mode that takes other formulas."""
         match self.mode, self.formulas:
             case "valid" | "not_valid", (formula,):
                 return [Query(_not(formula), self.mode == "not_valid")]

@@ -13,7 +13,7 @@ from critics.replay.finite.terms import Application, Constant, Function, Operato
 MAX_NODES = 60_000
 """Assignments that a critic tries; seven objects in a row have under 14,000."""
 MAX_TRIED = 100_000
-"""Those that the checker tries."""
+"""Assignments that the checker tries."""
 Solution = Mapping[str, int]
 Compiled = Callable[[Solution], Value]
 _BINARY: dict[str, Callable[[Value, Value], Value]] = {

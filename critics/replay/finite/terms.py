@@ -17,7 +17,7 @@ from typing import Literal as Choice
 from critics.replay.certificate import Rejected, TooLarge, is_list
 
 MAX_STEPS = 400_000
-"""Of the evaluation of one term."""
+"""Steps of the evaluation of one term."""
 MAX_DEPTH = 60
 OUTSIDE = "*"
 """In the place of a table's arguments: wherever they are outside of the function's domains."""

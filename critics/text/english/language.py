@@ -25,7 +25,7 @@ from critics.text.translators.syllogism import ask
 from critics.text.translators.translation import TranslationError
 
 Said: TypeAlias = tuple[Implication, ...]
-"""What one sentence says: all of these clauses."""
+"""Clauses that one sentence says, all of them."""
 MAX_SENTENCE = 400
 """Characters; no sentence of the data sets is half as long."""
 MAX_REMEMBERED = 5_000
@@ -60,7 +60,7 @@ class ProblemLanguage:
     goal: Said
     semantics: Semantics
     sentences: Mapping[str, Implication]
-    """What each sentence of the context says, where each is one axiom."""
+    """The clause of each sentence of the context, where each is one axiom."""
     _reader: SentenceReader
     _of_kinds: bool
     _of_conditions: bool

@@ -37,7 +37,7 @@ class Passage:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Where the piece starts and ends in the completion; (0, 0) where it is empty."""
+        """Start and end of the piece in the completion; (0, 0) where it is empty."""
         return (self.places[0], self.places[-1] + 1) if self.places else (0, 0)
 
     def part(self, start: int, end: int | None = None) -> "Passage":

@@ -45,7 +45,7 @@ LEADS = re.compile(
     ),
     re.IGNORECASE,
 )
-"""What may stand before a claim and adds nothing to it."""
+"""Words that may stand before a claim and add nothing to it."""
 
 INFERS = re.compile(
     r"(?:and +|so +)?(?:(?:this|that|it|these|they|which)(?: +also)?"
@@ -54,7 +54,7 @@ INFERS = re.compile(
     r"|(?:it|this)(?: +(?:also|then|therefore|thus|now))? +follows) +",
     re.IGNORECASE,
 )
-"""What among them says that the claim follows from the sentence before; a premise of the context is held to that."""
+"""Words among them that say that the claim follows from the sentence before; a premise of the context is held to it."""
 
 QUOTES = re.compile(
     _listed(
@@ -73,7 +73,7 @@ QUOTES = re.compile(
     ),
     re.IGNORECASE,
 )
-"""What says that the claim stands in the context; there it must be found."""
+"""Words that say that the claim stands in the context; there it must be found."""
 
 GIVENS = re.compile(
     _listed(
@@ -85,7 +85,7 @@ GIVENS = re.compile(
     ),
     re.IGNORECASE,
 )
-"""What says that the claim need not be inferred: the context has it, or an earlier sentence."""
+"""Words that say that the claim need not be inferred: the context has it, or an earlier sentence."""
 
 TAGS = re.compile(
     r" *[(\[](?:(?P<given>known|fact|already (?:known|shown|established)"
@@ -94,7 +94,7 @@ TAGS = re.compile(
     r"|(?:given |stated )?(?:in|from|by) the (?:context|text|problem|premises)))[)\]]$",
     re.IGNORECASE,
 )
-"""What stands behind a claim and says that it is known."""
+"""Words behind a claim that say that it is known."""
 
 DENIALS = re.compile(
     _listed(
@@ -104,7 +104,7 @@ DENIALS = re.compile(
     ),
     re.IGNORECASE,
 )
-"""What denies the claim that follows."""
+"""Words that deny the claim that follows."""
 
 _PLAN = (
     rf"(?:(?:{_WE} +(?:(?:first|now|just) +)?(?:(?:need to|can|will|must|should|have to|shall) +)?"
@@ -162,8 +162,8 @@ AIMS = re.compile(
     ),
     re.IGNORECASE,
 )
-"""What restates the question; the claim that follows must be what is asked. `concludes` says that it holds, and the
-other groups say so where its denial was proved before."""
+"""Words that restate the question; the claim that follows must be what is asked. `concludes` says that it holds, and
+the other groups say so where its denial was proved before."""
 QUESTION_LEADS = re.compile(
     r"(?:(?:question|query) *: *)?(?:based on the above information, )?is the following statement true"
     r"(?:, false,? or unknown| or false)? *[?:]?",
@@ -171,7 +171,7 @@ QUESTION_LEADS = re.compile(
 )
 """The first sentence of a question in two."""
 PLAN = re.compile(_PLAN, re.IGNORECASE)
-"""What may follow the question: the plan to answer it."""
+"""The plan to answer the question, which may follow it."""
 AIM_ENDS = re.compile(r"(?: +(?:is|are) +(?:true|true or false|true, false,? or unknown|correct)| +or not| +follows)+$")
 
 SINCE = re.compile(

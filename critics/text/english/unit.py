@@ -36,7 +36,7 @@ class Reasoning:
     cited: tuple[int, ...]
     conclusions: tuple[Claim, ...]
     infers: bool = False
-    """Whether plain claims are said to follow from what was said last: `This means that ..`."""
+    """True if plain claims are said to follow from what was said last: `This means that ..`."""
 
 
 @dataclass(frozen=True, slots=True)

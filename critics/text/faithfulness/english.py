@@ -97,7 +97,7 @@ class Sentence:
         return any(word in _UNCLEAR for word in self.words)
 
     def ranges_over_several(self) -> bool:
-        """Of `not big or round` and `no cat and dog` the words do not say what the negation covers."""
+        """Say whether the words leave open what a negation covers: `not big or round`, `no cat and dog`."""
         negations = self.negations()
         for number, at in enumerate(negations):
             end = negations[number + 1] if number + 1 < len(negations) else len(self.words)

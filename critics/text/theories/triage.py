@@ -23,11 +23,11 @@ DEEDS = (
     "provide-palliative-care", "assess-mental-health", "provide-mental-health-support",
     "provide-family-support", "initiate-life-support", "end-life-support",
 )  # fmt: skip
-"""What a professional does to a patient: action and predicate."""
+"""Deeds of a professional to a patient: action and predicate."""
 DUTIES = (
     "check-resources", "check-staff", "declare-emergency", "end-emergency", "check-equipment-availability",
 )  # fmt: skip
-"""What a professional does without a patient: action only."""
+"""Deeds of a professional without a patient: action only."""
 TREATMENTS = ("medication", "surgery", "physical-therapy")
 CONSENTS = ("consent-given", "consent-withdrawn")
 CONDITIONS = (
@@ -36,17 +36,17 @@ CONDITIONS = (
     "has-medical-history", "no-medical-history", "conscious", "unconscious", "mobile", "immobile", "infected",
     "not-infected", "pregnant", "not-pregnant", "stable-mental-state", "unstable-mental-state",
 )  # fmt: skip
-"""What may hold of a patient. Opposites such as mobile and immobile are two predicates, and not even related."""
+"""Predicates of a patient. Opposites such as mobile and immobile are two predicates, and not even related."""
 POSTS = (
     "high-resources", "low-resources", "high-staff", "low-staff", "general-practitioner", "specialist", "nurse",
     "paramedic",
 )  # fmt: skip
-"""What may hold of a professional."""
+"""Predicates of a professional."""
 BONDS = (
     "assigned-care", "not-assigned-care", "has-follow-up-plan", "no-follow-up-plan", "confidentiality-agreed",
     "confidentiality-not-agreed",
 )  # fmt: skip
-"""What may hold between a professional and a patient."""
+"""Predicates of a professional and a patient."""
 
 SIGNATURE = SortedSignature(
     sorts={"action": ANY, "treatment": ANY, "equipment": ANY, "entity": ANY, _STAFF: "entity", "patient": "entity"},

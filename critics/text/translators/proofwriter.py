@@ -195,7 +195,7 @@ class _SentenceReader:
     bound: str | None = None
     """The word that introduced the variable: something or someone."""
     opens: bool = False
-    """Whether that word came before any object, so that a pronoun can only go back to it."""
+    """True if that word came before any object, so that a pronoun can only go back to it."""
     named: dict[str, bool] = field(default_factory=dict[str, bool])
     """The objects named so far, in order, and whether `it` can go back to them: not to a person's name."""
 

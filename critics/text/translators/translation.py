@@ -15,7 +15,7 @@ from critics.text.inflection import forms, is_plural, singular
 from critics.text.translators.function_words import FUNCTION_WORDS
 
 Answer: TypeAlias = Literal["true", "false", "unknown"]
-"""What a text says of its question."""
+"""Value that a text gives to its question."""
 Translator: TypeAlias = Callable[[str, str], Formal]
 """Context and question in, `Formal` out; raises `TranslationError` for a text outside the language."""
 Read = TypeVar("Read")

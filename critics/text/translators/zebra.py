@@ -18,7 +18,7 @@ from critics.text.translators.translation import Answer, TranslationError, Unrea
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 MAX_NODES = 200_000
-"""Of the search; a puzzle that takes more is not decided."""
+"""Nodes of the search; a puzzle that takes more is not decided."""
 _FRAME = re.compile(r"There are (?P<num>[2-6]) houses(?:, numbered 1 to (?P<last>\d)| in a row),? from left to right\b")
 _LISTED = re.compile(r"- (?P<said>[^`:]+): (?P<values>`[^`]+`(?:, `[^`]+`)*)")
 _CLUE = re.compile(r"\d+\. (?P<clue>[^.]+\.)")

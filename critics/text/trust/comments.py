@@ -27,7 +27,7 @@ _QUESTION = re.compile(r"\s*question\b[\s:]*", re.IGNORECASE)
 CODE = "code"
 """The comments of a script. They say of code what it does as well, so that what has other words is not `unread`."""
 _LANGUAGE = re.compile(r"\w{0,12}\s*")
-"""Of a fence."""
+"""Language that stands behind a fence."""
 _DECLARING = ("predicate", "declaration", "domain", "variable")
 _ASKING = ("quer", "question", "conclusion", "option")
 _DENIED = re.compile(r"\bfalse\b|[¬~!]|\bnot\s*\(|-\s*(?:exists|all)|\bnot\b", re.IGNORECASE)
@@ -46,12 +46,12 @@ _DIFFERENT = re.compile(r"\b(?:different|same|unique|distinct|no two|only one|ex
 _VALUES = re.compile(r" *\((?:true|false|unknown)(?:(?:,? or|[,/]) *(?:true|false|unknown))+\)$", re.IGNORECASE)
 """Values that a question has, behind it."""
 _VALUE = re.compile(r" *\((?:answer: )?(true|false|unknown)\)$", re.IGNORECASE)
-"""That of the query, or the answer, behind its words."""
+"""The value of the query, or of the answer, behind its words."""
 MAX_COMMENTS = 1_000
 """More are not read: the models' programs have under a hundred."""
 _DIGITS = re.compile(r"(?<!^)\b\d+")
 _LEAD = re.compile(r"[\W_]*(?:(?:so|thus|hence|therefore)\b[\W_]*)?(?:the )?(?:final |correct )?", re.IGNORECASE)
-"""Of the answer."""
+"""Words that may stand before the answer."""
 _LABEL = re.compile(r"\(?([A-Za-z])[).:]+\s*")
 _ALONE = re.compile(
     r"\W*(?:\d{1,3}[.)]\s*)?[^\w\s]*\s*(true|false|unknown|uncertain|yes|no|valid|invalid|[a-z])\W*", re.IGNORECASE

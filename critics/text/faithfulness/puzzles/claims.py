@@ -7,7 +7,7 @@ from critics.replay.finite.terms import Application, Constant, Function, Operato
 
 AT = "at"
 Relation = Callable[[int, int], bool]
-"""Which places of two things go together."""
+"""Says of the places of two things whether they go together."""
 
 
 def at(thing: int, place: int) -> Term:

@@ -19,7 +19,7 @@ from critics.text.faithfulness.puzzles.questions import Query
 from critics.text.faithfulness.puzzles.reading import Reading
 
 Difference = Choice["", "names", "constraints", "options", "unknown"]
-"""Where text and program differ; nowhere; or the solver could not tell."""
+"""The part in which text and program differ; empty: in none; `unknown`: the solver could not tell."""
 _WORST: tuple[Difference, ...] = ("", "options", "constraints", "unknown", "names")
 Encoding = Callable[[int, int], Term]
 """The program's term for `this thing is at this place`."""

@@ -78,7 +78,7 @@ class Puzzle:
     is_one_each: bool
     """No two things are at one place."""
     capacities: tuple[Counted, ...]
-    """How many things each place has."""
+    """Number of things that each place has."""
     conditions: tuple[str, ...]
     stems: frozenset[str]
 

@@ -16,7 +16,7 @@ class Reading:
 
     puzzle: Puzzle
     frame: tuple[Term, ...]
-    """What is true of places whatever the conditions say; `conditions` begin with it."""
+    """Claims that are true of places whatever the conditions say; `conditions` begin with them."""
     conditions: tuple[Term, ...]
     added: Term | None
     options: tuple[tuple[Query, ...], ...]

@@ -14,7 +14,7 @@ from critics.text.faithfulness.puzzles.claims import Relation, at, both, counted
 from critics.text.faithfulness.puzzles.opening import HOW, NUMBERS, ORDINALS, Puzzle
 
 Predicate = Callable[[int], Term]
-"""What is said of a thing."""
+"""A claim about a thing, given its number."""
 
 _AUXILIARY = frozenset(
     """
