@@ -14,7 +14,7 @@ from critics.errors import RunFailed
 STATUS = 75
 """Exit status: EX_TEMPFAIL of sysexits.h, try again."""
 GRACE_S = 30.0
-"""How long a fine-tuning may take to write its checkpoint; it is killed then."""
+"""Seconds that a fine-tuning may take to write its checkpoint; it is killed then."""
 _asked = threading.Event()
 
 

@@ -90,7 +90,7 @@ class _Annotation:
     statements: Mapping[int, Formula]
     """By the number of the statement; empty where formulas and statements are of different number."""
     formulas: tuple[Formula, ...]
-    """Of all statements, whichever is whose."""
+    """Formulas of all statements, whichever is whose."""
     conclusion: Formula | None
 
 

@@ -42,7 +42,7 @@ class Reply:
     wants_query: bool
     source: Source
     in_full: bool = True
-    """Whether all failing tests are told, and the program's own answer sets; False: three tests, and nothing else."""
+    """True if all failing tests are told, and the program's own answer sets; False: three tests, and nothing else."""
 
     @classmethod
     def to(

@@ -45,10 +45,10 @@ class OpinionSettings:
     """Settings of a model critic: what it is asked about, and how much it may write."""
 
     max_new_tokens: int = 400
-    """Of one opinion; a dialog has at most one for each turn."""
+    """Most tokens of one opinion; a dialog has at most one for each turn."""
     temperature: float = 0.0
     on_accepted: bool = False
-    """Whether it is asked about replies that the solver accepts as well: for the record alone, since the dialog is
+    """True if it is asked about replies that the solver accepts as well: for the record alone, since the dialog is
     over then, whatever it doubts."""
 
 

@@ -105,13 +105,13 @@ class ActorPrompt:
     """Sections that the actor reads."""
 
     tests: bool = True
-    """Whether the actor writes tests (table 1)."""
+    """True if the actor writes tests (table 1)."""
     guidelines: bool = True
-    """Whether it reads how tests are written for each logic class (table 2); without tests there are none."""
+    """True if it reads how tests are written for each logic class (table 2); without tests there are none."""
     examples: Literal[0, 8, 20] = 8
     """Solved examples; a trained actor reads none."""
     incremental: bool = False
-    """Whether a problem comes in portions."""
+    """True if a problem comes in portions."""
     instructions: bool = True
     """False: the actor reads the statements alone, because it was trained from scratch to do nothing else."""
 

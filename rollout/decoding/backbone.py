@@ -9,7 +9,7 @@ from rollout.decoding.cache import RaggedCache
 from rollout.decoding.choice import ChoiceScores, GatheredHead, Logits
 
 _SCALED = ("final_logit_softcapping", "logit_scale", "logits_scaling", "output_multiplier_scale")
-"""What some models do to their logits after the head."""
+"""Settings of models that change their logits after the head."""
 
 
 class Backbone:

@@ -25,11 +25,11 @@ class Chunk:
     positions: torch.Tensor
     """Row by token: the position in the row's own sequence, or `PADDING`."""
     rows: torch.Tensor
-    """Which of the cache's rows the batch holds."""
+    """Numbers of the cache's rows that the batch holds."""
     length: int
     """One more than the last position; what the pass can see at most."""
     is_whole: bool
-    """Whether the batch holds all rows in their order, so that nothing needs to be gathered."""
+    """True if the batch holds all rows in their order, so that nothing needs to be gathered."""
 
 
 class RaggedLayer(CacheLayerMixin):

@@ -30,7 +30,7 @@ _COLON, _NEWLINE = ord(":"), ord("\n")
 _BLANKS = DECORATION.encode()
 _LEADS = (b" ", b"")
 _ENDS = (b"", b".", b"\n", b".\n")
-"""What may stand before and after the value. Nothing follows but end-of-text: a base model that has seen
+"""Texts that may stand before and after the value. Nothing follows but end-of-text: a base model that has seen
 solved examples would go on with another problem, and its last line would no longer be this answer."""
 
 
@@ -91,9 +91,9 @@ class Place:
     """Progress of free text through its line, as far as an answer is concerned."""
 
     letters: int = 0
-    """How much of `answer` the line has so far, blanks aside; -1 where the line can no longer be the answer."""
+    """Number of letters of `answer` that the line has so far, blanks aside; -1 where it can no longer be the answer."""
     written: bytes | None = None
-    """What follows `Answer:`; None before it."""
+    """Bytes after `Answer:`; None before it."""
 
     @property
     def touched(self) -> re.Pattern[bytes]:

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 _FEW_NODES = 2_000
 """Up to so many nodes below a state's bytes, one after another is faster than all at once."""
 _MANY_SHARE = 0.15
-"""Of the vocabulary: a mask that allows more of it names what it refuses."""
+"""Share of the vocabulary: a mask that allows more of it names what it refuses."""
 _MOST_MASKS = 20_000
 """A finite set's masks are a few hundred bytes, so a full cache is tens of megabytes."""
 _MOST_SPELLINGS = 100_000
@@ -49,7 +49,7 @@ class _Found:
 
     ids: list[int] = field(default_factory=list[int])
     whole: Walk | None = None
-    """What a walk of the whole vocabulary found, in the place of the ids."""
+    """Walk of the whole vocabulary, in the place of the ids."""
     states: list[State] | None = None
     """The automaton's state after each of the ids; only where it was asked for."""
     ends: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])

@@ -32,7 +32,7 @@ class Request:
     seed: int
     row: Row | None
     stop: bytes = b""
-    """What ends the sequence as end-of-text does, wherever in a token it ends; empty: nothing but end-of-text."""
+    """Bytes that end the sequence as end-of-text does, wherever in a token they end; empty: nothing but end-of-text."""
     output: list[int] = field(default_factory=list[int])
     forced: list[bool] = field(default_factory=list[bool])
     """For each token of the output, whether no model was asked for it."""

@@ -59,7 +59,7 @@ class Row:
 
     @property
     def inside(self) -> tuple[Automaton, State] | None:
-        """Where the open block stands; None in free text."""
+        """Automaton and state of the open block; None in free text."""
         return None if self.block is None else (self._automaton, self.block)
 
     def jump(self, text: bytes, inside: tuple[Automaton, State]) -> None:

@@ -91,7 +91,7 @@ class _Seat:
     waiting: list[int]
     """Tokens that the model has not read yet: the prompt, or the last token chosen and what was forced after it."""
     length: int = 0
-    """How many tokens the cache holds."""
+    """Number of tokens that the cache holds."""
 
     def has_read(self, num: int) -> bool:
         """Say whether the cache holds so many tokens, and any at all."""

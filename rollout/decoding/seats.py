@@ -17,7 +17,7 @@ from rollout.decoding.request import Request, RequestLimits
 
 log = logging.getLogger(__name__)
 _SHARE_OF_GPU, _SHARE_OF_HOST = 0.8, 0.25
-"""Of the memory that is free, what sequences may take; the host's is shared by all samplers."""
+"""Shares of the free memory that sequences may take; the host's is shared by all samplers."""
 _BYTES_A_SCORE = 32
 """A row's scores over the vocabulary, as they are and in double precision while one token is drawn."""
 

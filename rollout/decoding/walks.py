@@ -69,7 +69,7 @@ class Walk:
     states: Numbers
     """For each of them the number of the automaton's state after it."""
     table: MoveTable
-    """Where the states are."""
+    """Table with the states of these numbers."""
     ends: list[tuple[int, int]]
     """Nodes at which the block ends, and how many bytes of a token lead there."""
 

@@ -42,17 +42,17 @@ class GuidedRequest:
 
 @dataclass(slots=True, eq=False)
 class GrammarPlace:
-    """Where rows stand that may go on alike, up to the end of their block."""
+    """Place where rows stand that may go on alike, up to the end of their block."""
 
     words: Words
-    """What may come next, one bit a token of the model's vocabulary."""
+    """Tokens that may come next, one bit a token of the model's vocabulary."""
     is_shared: bool = False
     is_free: bool = False
-    """Whether nothing but a bracket leads away from here."""
+    """True if nothing but a bracket leads away from here."""
     inside: tuple[Automaton, State] | None = None
     """The state of the open block."""
     after: "dict[int, GrammarPlace]" = field(default_factory=dict[int, "GrammarPlace"])
-    """Where tokens lead that stay in the block."""
+    """Places after the tokens that stay in the block."""
 
     def allows(self, token: int) -> bool:
         """Say whether a token may come next."""

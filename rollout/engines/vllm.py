@@ -31,7 +31,7 @@ ENVIRONMENT = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
 }
-"""What vLLM reads as it is imported, where nothing else is said; the last two without a GPU."""
+"""Variables that vLLM reads as it is imported, where nothing else is said; the last two without a GPU."""
 MOST_BATCHED_TOKENS = 65_536
 """Without a GPU: a prompt that is read in several parts ends vllm-cpu 0.32.0 where its request has a seed."""
 _MORE_MEMORY = (

@@ -26,7 +26,7 @@ MIN_NUM = 2_000
 """Items from which on a process is started sooner than it is missed: a quarter of a second."""
 _CHUNK = 50
 _CHUNKS_EACH = 3
-"""How many a process has before it."""
+"""Number of chunks that a process has before it."""
 
 
 def generate_ahead(config: Formulas, num: int, *, seed: int, jobs: int) -> Iterator[Problem]:
@@ -88,7 +88,7 @@ class _Ahead:
 
 
 _drawing: list[FormulaDrawing] = []
-"""What a process draws from."""
+"""The drawing of this process, once it has begun."""
 
 
 def _begin(config: Formulas, seed: int) -> None:

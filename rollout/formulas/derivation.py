@@ -39,9 +39,9 @@ class _Choice(NamedTuple):
     leaf: GrammarTree | None
     """All of the derivation, where the rule has no nonterminals."""
     left: int
-    """What its nonterminals have together, or the tallest of them."""
+    """Operators that its nonterminals have together, or the height of the tallest of them."""
     options: list[int]
-    """What the first nonterminal can have; of heights, which of them can be the tallest."""
+    """Operators that the first nonterminal can have; of heights, places of the nonterminals that can be the tallest."""
 
 
 class _TooDeep(Exception):  # noqa: N818

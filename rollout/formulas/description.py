@@ -42,7 +42,7 @@ _FIRST_WORDS = {words[0]: (operator, words[1]) for operator, words in _PAIRS.ite
 _QUANTIFIERS = {Quantifier.ALL: "every", Quantifier.SOME: "some"}
 _KINDS = {word: quantifier for quantifier, word in _QUANTIFIERS.items()}
 _LINKS = ("relates", "to", "at", "by")
-"""What stands before each argument of a predicate that has several."""
+"""Words before each argument of a predicate that has several."""
 
 
 class DescriptionError(ValueError):

@@ -52,7 +52,7 @@ _MAX_CHANGES = 200
 """Changes of one name until a formula belongs to the split."""
 _NUM_BUCKETS = 16
 _FEWER = 0.2
-"""How often a formula is kept that has no room for the quantifiers that are wanted: the smallest have none."""
+"""Share of formulas kept that have no room for the quantifiers that are wanted: the smallest have none."""
 _VARIABLES = numbered("x", 200)
 _MATRIX = "F"
 """The nonterminal of the paper's first-order grammar below all quantifiers."""
@@ -82,7 +82,7 @@ class ItemTurn(NamedTuple):
     item: int
     category: int
     before: int
-    """How many of the category there are before it."""
+    """Number of items of the category before it."""
 
 
 class Turns:

@@ -10,7 +10,7 @@ from critics.errors import InputError
 SLOTS = frozenset({"v", "p", "f", "a"})
 """Symbols that the vocabulary fills: a proposition, an atom, a quantifier's variable, a letter of the alphabet."""
 ATOMS = frozenset({"v", "p"})
-"""Those of them that a formula is made of."""
+"""Slots that a formula is made of."""
 SIGNS = frozenset("∧∨¬→↔⊕∀∃*|")
 """Terminals that can be operators."""
 COUNTED = frozenset("∧∨¬→↔⊕*|")
@@ -27,11 +27,11 @@ class Production:
     children: tuple[str, ...]
     """The nonterminals among them."""
     operators: int
-    """How many operators it writes; a `¬` right before a slot belongs to the literal and is none (appendix I)."""
+    """Number of operators it writes; a `¬` right before a slot belongs to the literal and is none (appendix I)."""
     signs: tuple[str, ...]
     """The operators and quantifiers among its symbols."""
     num_atoms: int
-    """How many propositions and predicates it has slots for."""
+    """Number of propositions and predicates that it has slots for."""
 
 
 @dataclass(frozen=True, slots=True)

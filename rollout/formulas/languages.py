@@ -13,7 +13,8 @@ from rollout.formulas.vocabulary import Vocabulary, first_names, numbered, verbs
 from rollout.problems.splits import Split
 
 Distinct = Literal["text", "order", "names"]
-"""What two formulas must not share: their text; all but the order and groups of operands; all but that and names."""
+"""Properties that two formulas must not share: their text; all but the order and groups of operands; all but that
+and names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,12 @@ class Formulas(ABC):
     name: ClassVar[str]
     language: ClassVar[Language]
     by: By = "operators"
-    """What a category is: the number of operators, or the depth of the parse tree."""
+    """Measure of a category: the number of operators, or the depth of the parse tree."""
     categories: Sequence[int] = ()
     distinct: Distinct = "order"
     """A category that has no more formulas is left out of the turn."""
     constant: bool = False
-    """Whether formulas that hold always or never are kept; any tautology describes one of those."""
+    """True if formulas that hold always or never are kept; any tautology describes one of those."""
     split: Split = "train"
 
     def __post_init__(self) -> None:
@@ -86,7 +87,7 @@ class FirstOrderFormulas(Formulas):
     language = Language.FIRST_ORDER
     categories: Sequence[int] = tuple(range(38))
     quantifiers: Sequence[int] | None = (0, 1, 2, 3)
-    """How many quantifiers bind something, each number as often as the others, as far as there are arguments for
+    """Numbers of quantifiers that bind something, each as often as the others, as far as there are arguments for
     them; None: as the grammar and chance have it, which in the original leaves about nine formulas in ten without
     any quantifier."""
     num_predicates: int = 8

@@ -193,7 +193,7 @@ def _mixed_with(found: int, number: int) -> int:
 
 
 _NEGATION = _mixed(3)
-"""What `_mixed` comes to before the number of what is negated."""
+"""Number that `_mixed` comes to before the number of what is negated."""
 
 
 @lru_cache(maxsize=16)
@@ -232,7 +232,7 @@ class _Node(NamedTuple):
 
     number: int
     symbols: tuple[_Symbol, ...]
-    """Of an atom: its predicate and its constants."""
+    """Predicate and constants of an atom."""
     parts: "tuple[_Node, ...]"
 
 

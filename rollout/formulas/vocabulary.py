@@ -30,7 +30,7 @@ class Vocabulary:
     arities: tuple[int, int] = (1, 2)
     """Least and most arguments of a predicate; drawn anew for each formula."""
     variable_share: float = 0.25
-    """How often an argument is a variable, where a quantifier is there to bind it."""
+    """Share of arguments that are variables, where a quantifier is there to bind them."""
     alphabet: str = "01"
 
     def drawn(self, rng: random.Random, num_predicates: int, num_objects: int) -> "FormulaNames":

@@ -51,7 +51,7 @@ _MAX_OPERANDS = 16
 _MAX_VARIABLES = 24
 _MAX_EQUATIONS = 24
 _MAX_BITS = 200
-"""Of a numerator or denominator: without a bound, squaring a value again and again would never end."""
+"""Most bits of a numerator or denominator: without a bound, squaring a value again and again would never end."""
 _TOKEN = re.compile(r"[0-9.]+|\w+|[-+*/()]")
 
 Form: TypeAlias = dict[str, Fraction]
@@ -122,7 +122,7 @@ class _Place(NamedTuple):
     depth: int = 0
     operands: int = 0
     read: str = ""
-    """What is read of a name; of a number's part only the length, as so many nines."""
+    """Characters read of a name; of a number's part only the length, as so many nines."""
 
 
 class Equation:

@@ -29,7 +29,7 @@ from rollout.decoding.guide import CLOSE, Truth
 
 _TERM_DEPTH = 2
 _FUNCTION_ARITY = 3
-"""What the guide lets a policy write; the critic reads deeper and wider terms."""
+"""Limits of the terms that the guide lets a policy write; the critic reads deeper and wider ones."""
 _VARIABLE = sequence(literal("'"), chars("abcdefghijklmnopqrstuvwxyz"))
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 

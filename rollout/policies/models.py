@@ -13,7 +13,7 @@ class PolicyError(InputError):
 
 
 _MERGED = "+adapter:"
-"""What stands in a model's name before the folder of an adapter that is merged into it."""
+"""Text in a model's name before the folder of an adapter that is merged into it."""
 
 
 def merged_name(model_name: str, adapter: str | None) -> str:

@@ -49,11 +49,11 @@ class Completion:
     ids: tuple[int, ...]
     finished: bool
     server: ServerUse | None = None
-    """How a server was asked, and what it cost (`rollout.servers.author`); None where no server wrote it."""
+    """Use of a server: how it was asked, and the cost (`rollout.servers.author`); None where no server wrote it."""
     forced: tuple[int, ...] = ()
-    """Which of the ids were forced, so that no model was asked for them."""
+    """Positions of the ids that were forced, so that no model was asked for them."""
     log_probabilities: tuple[float, ...] = ()
-    """Of each id under the model without any mask, where they were asked for."""
+    """Log-probability of each id under the model without any mask, where they were asked for."""
     thoughts: str = ""
     """The whole text with its thoughts, where a reasoning model's thoughts were taken out of `text`."""
 

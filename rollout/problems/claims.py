@@ -20,7 +20,7 @@ SOMEBODY = "Kim"
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """That somebody is so, or is not: an atom or its negation."""
+    """A statement that somebody is so, or is not: an atom or its negation."""
 
     name: str
     adjective: str

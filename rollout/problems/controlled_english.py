@@ -47,7 +47,7 @@ _ADJECTIVES = ("a0", "a1", "a2", "a3")
 _LETTERS: dict[Answer, str] = {"true": "A", "false": "B", "unknown": "C"}
 _ANSWERS: tuple[Answer, ...] = ("true", "false", "unknown")
 _NEGATIVE_RATE = 0.25
-"""Of the traits in conditions and alternatives."""
+"""Share of denials among the traits in conditions and alternatives."""
 _WEIGHTS: dict[Form, float] = {"is": 3, "is-not": 2, "every": 2, "nobody": 1, "if-then": 1.5, "either-or": 1.5}
 
 
@@ -57,7 +57,7 @@ class ControlledEnglish:
 
     num_premises: Sequence[int] = (2, 3, 4)
     forms: Sequence[Form] = FORMS
-    """Of the premises; simple forms alone make an easy start."""
+    """Forms of the premises; simple forms alone make an easy start."""
     split: Split = "train"
 
     def __post_init__(self) -> None:

@@ -56,13 +56,13 @@ _CHANGES: Mapping[str, tuple[str, ...]] = {
 _GRANTED_RULES = tuple(map(parse_statement, AXIOMS))
 _GRANTED = tuple((rule.premises[0], rule.conclusion) for rule in _GRANTED_RULES if isinstance(rule, Rule))
 _CONSTANT_RATE = 0.15
-"""Of the people and groups in a rule: named instead of any."""
+"""Share of the people and groups in a rule that are named; the others are any."""
 _SECOND_PREMISE_RATE = 0.3
 _DENIAL_RATE = 0.15
-"""Of the steps before the last: that something is not so."""
+"""Share of denials, that something is not so, among the steps before the last."""
 
 _MISLEADING_RATE = 0.7
-"""Of the rules for the opposite conclusion: that it applies to another event."""
+"""Share of the rules for the opposite conclusion that apply to another event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class DeontiQA:
     """The share of problems, where level and question allow it, whose last step is a deontic rule nobody states."""
     extra_facts: tuple[int, int] = (3, 6)
     extra_rules: tuple[int, int] = (3, 7)
-    """How many facts and rules, least and most, beside those that the derivation needs."""
+    """Least and most facts and rules beside those that the derivation needs."""
     split: Split = "train"
 
     def __post_init__(self) -> None:
@@ -132,7 +132,7 @@ class _Story:
     facts: list[Literal] = field(default_factory=list[Literal])
     rules: list[Rule] = field(default_factory=list[Rule])
     families: set[object] = field(default_factory=set[object])
-    """What the derivation speaks of; what is drawn for it later is about something else."""
+    """Families that the derivation speaks of; statements that are drawn for it later are of other families."""
 
     def declarations(self) -> list[Literal]:
         """Return the sorts of those objects that some rule asks for."""

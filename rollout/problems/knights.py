@@ -32,7 +32,7 @@ class KnightsAndKnaves:
     """Settings of the generator. Sizes and answers are spread evenly over consecutive items."""
 
     people: Sequence[int] = (2, 3, 4)
-    """How many live there, and speak once each."""
+    """Number of people who live there, and speak once each."""
     forms: Sequence[Form] = FORMS
     split: Split = "train"
 

@@ -40,9 +40,9 @@ class PrOntoQA:
     hops: Sequence[int] = (1, 2, 3, 4, 5)
     ontologies: Sequence[Ontology] = ("fictional",)
     extra_kinds: tuple[int, int] = (0, 3)
-    """How many kinds, least and most, stand in the chain beyond those that the proof needs."""
+    """Least and most kinds in the chain beyond those that the proof needs."""
     forks: tuple[int, int] = (0, 0)
-    """How many dead ends, least and most, leave the proof's path (`_forked`); published problems have none."""
+    """Least and most dead ends that leave the proof's path (`_forked`); published problems have none."""
     property_rate: float = 1.0
     """The share of the kinds off the proof's end that have a property of their own (published: 1)."""
     ordering: Literal["random", "ordered"] = "random"

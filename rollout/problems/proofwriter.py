@@ -44,13 +44,13 @@ VERBS = (
 _LETTERS: Mapping[Answer, str] = {"true": "A", "false": "B", "unknown": "C"}
 _VARIABLE = "'x"
 _NEGATIVE_RATE = 0.4
-"""Of the literals of theories with negation."""
+"""Share of denials among the literals of theories with negation."""
 _RELATION_RATE = 0.6
-"""Of the literals of theories with relations; the others are attributes."""
+"""Share of relations among the literals of theories with relations; the others are attributes."""
 _GROUND_RATE = 0.15
-"""Of rules: about named objects alone."""
+"""Share of rules about named objects alone."""
 _LIKELY_RATE = 0.7
-"""Of undecided statements: what some rule concludes about somebody."""
+"""Share of undecided statements that some rule concludes about somebody."""
 _MAX_TRIES = 20
 """Draws of something new about an object; in vain where all is said, and the theory is then drawn again."""
 
@@ -60,16 +60,16 @@ class ProofWriter:
     """Settings of the generator. Depths and answers are spread evenly over consecutive items."""
 
     depths: Sequence[int] = (0, 1, 2, 3, 5)
-    """Of the proof of the statement or its negation; where neither has one, of the deepest line in the theory."""
+    """Depth of the proof of the statement or its negation; where neither has one, of the deepest line in the theory."""
     unknown_share: float = 1 / 3
     """The share of items whose statement is neither proved nor disproved; the others are true and false in turn."""
     styles: Sequence[Style] = ("attributes", "relations")
     negation: Sequence[bool] = (False, True)
-    """Whether theories may deny something; without negation what is false is the denial of what follows."""
+    """True: theories may deny something. Without negation what is false is the denial of what follows."""
     facts: tuple[int, int] = (4, 9)
-    """How many facts, least and most."""
+    """Least and most facts."""
     extra_rules: tuple[int, int] = (1, 4)
-    """How many rules, least and most, beside those that reach the depth."""
+    """Least and most rules beside those that reach the depth."""
     split: Split = "train"
 
     def __post_init__(self) -> None:

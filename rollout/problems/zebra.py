@@ -37,7 +37,7 @@ class ZebraPuzzles:
 
     houses: Sequence[int] = (2, 3, 4)
     lists: Sequence[int] = (2, 3)
-    """How many values each house has: a name, a drink, .."""
+    """Number of values that each house has: a name, a drink, .."""
     split: Split = "train"
 
     def __post_init__(self) -> None:

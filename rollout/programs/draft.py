@@ -23,7 +23,7 @@ class ProgramDraft:
     review: RunReview
     reply: Completion
     is_first: bool = True
-    """Whether the reply is to the problem itself, and not to something said about an earlier draft."""
+    """True if the reply is to the problem itself, and not to something said about an earlier draft."""
 
     def is_done(self, depth: ProgramDepth) -> bool:
         """Say whether nothing is left to be said about it."""
@@ -46,7 +46,7 @@ class Task:
     depth: ProgramDepth
     num_examples: int
     guide: Guide | None = None
-    """What programs are held to while they are written; None: nothing."""
+    """Guide that programs are held to while they are written; None: they are held to nothing."""
     steps: list[ProgramStep] = field(default_factory=list[ProgramStep])
 
     def opening(self) -> list[Message]:

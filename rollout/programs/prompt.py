@@ -90,7 +90,7 @@ LANGUAGES: Mapping[str, str] = {
     "fol": _FOL,
     "z3-python": _Z3_PYTHON,
 }
-"""How each language is described."""
+"""Description of each language."""
 
 _TASK = """You translate problems into programs for a solver. Read the problem sentence by sentence, write each of \
 them in the language below, and leave the answer to the solver."""
@@ -112,7 +112,7 @@ is turned round, for words taken too literally, for the wrong connective or quan
 and for a query that asks something else. If the program says what the problem says, reply with the one word FAITHFUL. \
 Otherwise name each fault in a line of its own."""
 FAITHFUL = "FAITHFUL"
-"""What a checker says of a program that it finds nothing wrong with."""
+"""Reply of a checker that finds nothing wrong with a program."""
 
 _FENCED = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n(.*?)(?:^[ \t]*(?:```|~~~)|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -133,7 +133,7 @@ class MendedProgram:
     purpose: str
     before: str
     told: str
-    """What the solver says of the program before; empty where the refiner tells nothing of it."""
+    """The solver's words about the program before; empty where the refiner tells nothing of it."""
     after: SolvedProgram
 
     def said(self) -> str:

@@ -107,7 +107,7 @@ PROTOTYPERS: dict[str, Prototyper] = {
 }
 """By the names that a configuration has for them."""
 _RATING = {"coder-reviewer": False, "coder-reviewer-own": True}
-"""Those that ask how likely a text is, and whether it is one of the policy's own."""
+"""Prototypers that ask how likely a text is, each with whether that text is one of the policy's own."""
 
 
 def prototype(task: Task, drafts: Sequence[ProgramDraft], names: Sequence[str]) -> Steps[ProgramDraft]:

@@ -89,7 +89,7 @@ REFINERS: dict[str, Refiner] = {
 }
 """By the names that a configuration has for them."""
 REPEATED = {"error-feedback", "semantic"}
-"""Those that go on while they have something to say, as often as the settings allow; the others speak once."""
+"""Refiners that go on while they have something to say, as often as the settings allow; the others speak once."""
 
 
 def refine_draft(task: Task, draft: ProgramDraft, names: Sequence[str], max_rounds: int) -> Steps[ProgramDraft]:

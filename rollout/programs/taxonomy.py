@@ -86,8 +86,8 @@ _BY_REASON: Mapping[str, Category] = {
 """By the reason of a malformed program."""
 _ATTRIBUTE = re.compile(r"unexpected character '\.'")
 _REFUSED_BY_Z3 = re.compile(r"is given where|a formula is needed, not a value|\d+ arguments where")
-"""What Z3 itself refuses: a value of another sort, a value for a formula, more or fewer arguments. Operations on values
-that have none, such as `<` between truth values, Python refuses before."""
+"""Faults that Z3 itself refuses: a value of another sort, a value for a formula, more or fewer arguments. Operations on
+values that have none, such as `<` between truth values, Python refuses before."""
 _HOLDING = re.compile(r"options ((?:[A-Z], )+[A-Z]) ")
 
 

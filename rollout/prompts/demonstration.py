@@ -25,7 +25,7 @@ from critics.text.translators.translation import TranslationError
 from rollout.prompts.sentence import read_aloud
 
 _VALIDITY = {"true": "valid", "false": "invalid", "unknown": "invalid"}
-"""What a proof, a refutation and a saturation say of an argument."""
+"""Validity of an argument after a proof, a refutation and a saturation."""
 Style = Choice["compact", "annotated"]
 """compact: formal blocks, each inference after the rule it applies. annotated: every axiom behind its sentence, names
 marked where they stand in it as in LogicGuide's figure 2, every inference read aloud after it."""

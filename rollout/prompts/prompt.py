@@ -29,7 +29,7 @@ _NUM_DRAWN = 48
 _DEFAULT_NUM = {"guided": 2, "cot": 4, "answer": 4}
 """As in LogicGuide's paper, section 4.1: guided examples are longer, so there are fewer of them."""
 _LONG = "deontiqa"
-"""Of whose problems the paper shows one."""
+"""Data set of whose problems the paper shows one."""
 _THREE_VALUED = frozenset({"folio", "folio-formulas"})
 """Data sets whose problems have no options and may be unknown."""
 _WITHOUT_RELATIONS = frozenset({"prontoqa", "prontoqa-ood"})
@@ -38,7 +38,7 @@ _MOODS = frozenset({"all", "some"})
 """Relations whose every mood is shown: All, No, Some, and Some that are not."""
 _WORKED = Path(__file__).with_name("worked_examples.yaml")
 _STAND_IN = "prontoqa"
-"""Whose examples are shown for a data set that has no generator."""
+"""Data set whose examples are shown for one that has no generator."""
 _GUIDED_RULES = (
     "You solve logic problems in a fixed format. First restate each sentence and formalise it: mark {names}, then "
     "state the fact or rule as [[axiom:..]], with 'x for anything. Then formalise the question as [[goal:..]]. Then "

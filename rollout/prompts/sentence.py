@@ -13,7 +13,7 @@ _CATEGORICAL = {
     ("some", True): "Some {} are {}.",
     ("some", False): "No {} are {}.",
 }
-"""How the two relations between kinds are said, asserted and denied."""
+"""Sentences for the two relations between kinds, asserted and denied."""
 
 
 def read_aloud(literal: Literal, context: str) -> str:

@@ -85,7 +85,7 @@ class PromptStyle:
     format: Literal["guided", "cot", "answer"] = "guided"
     """answer: the answer alone, without a word before it."""
     thinking: bool | None = None
-    """Whether a chat template opens or forgoes a reasoning model's thoughts; None: as it does of itself."""
+    """True: a chat template opens a reasoning model's thoughts; False: it forgoes them; None: as it does of itself."""
     own: OwnPrompt | None = None
     """A user's prompt in the place of the rules, the question and the solved examples."""
 

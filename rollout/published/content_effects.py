@@ -16,7 +16,7 @@ CONDITIONS = {
     "abstract": "arbitrary",
     "nonsense": "nonsense",
 }
-"""What the condition is called here, by the start of a task's name."""
+"""Name of the condition here, by the start of a task's name."""
 _INPUT = re.compile(r"(?P<rule>.+\.) (?P<question>Which of [^.?\n]+\?)\n(?P<cards>.+?)\n*(?:\nAnswer:)?\s*", re.DOTALL)
 _QUOTED = re.compile(r'"([^"]+)"')
 

@@ -34,7 +34,7 @@ REPAIRS: Mapping[str, str] = {
     "swapped": "two arguments stand in each other's place, as their sorts show",
     "unbound": "a rule's conclusion has a variable that nothing binds; its place tells the sort",
 }
-"""What is repaired, by the word that `meta["repairs"]` uses."""
+"""Explanation of each repair, by the word that `meta["repairs"]` uses."""
 DEFECTS: Mapping[str, str] = {
     "no-source": "there is no Peano source: it was not published with this variant",
     "no-question": "the question is lost; the record is no problem",
@@ -45,7 +45,7 @@ DEFECTS: Mapping[str, str] = {
     "undecided": "neither yes nor no follows: the published answer is no for want of a reason",
     "left-out": "a statement of the source is in no one way well-sorted, and is left out",
 }
-"""What is wrong and stays wrong, by the word that `meta["defects"]` uses. All but `left-out` bar a certificate."""
+"""Faults that stay, by the word that `meta["defects"]` uses. All but `left-out` bar a certificate."""
 BARRING = frozenset(DEFECTS) - {"left-out"}
 
 _ANSWERS = {"yes": "true", "no": "false"}
@@ -60,7 +60,7 @@ class SourceFinding:
 
     id: str
     is_problem: bool
-    """Whether the record asks something; `load_deontiqa` yields it then."""
+    """True if the record asks something; `load_deontiqa` yields it then."""
     defects: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class _Source:
     conclusion: Literal | None
     question: str
     names: Mapping[str, str]
-    """What the source calls each object, by its name in the story."""
+    """The source's name of each object, by its name in the story."""
     repairs: tuple[str, ...]
     left_out: tuple[str, ...]
 

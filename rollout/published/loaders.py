@@ -43,7 +43,7 @@ _OWN_KEYS = {
 """Keys that together one data set alone has, where its records do not name it."""
 _OWN_IDS = {"ProofWriter_": "proofwriter", "logical_deduction_": "logicaldeduction", "ar_lsat_": "ar-lsat",
             "FOLIO_": "folio"}  # fmt: skip
-"""How the ids of one data set begin in Logic-LM's files, whose records have the same keys in all of them."""
+"""Beginnings of the ids of one data set in Logic-LM's files, whose records have the same keys in all of them."""
 
 
 def load_published(path: Path, dataset: str | None = None) -> Iterator[Problem]:

@@ -42,7 +42,7 @@ class Repair:
     """A change to the source that leaves no doubt about what was meant."""
 
     word: str
-    """What kind of change; `rollout.published.deontiqa.REPAIRS` explains it."""
+    """Kind of the change; `rollout.published.deontiqa.REPAIRS` explains it."""
     name: str
     """The declaration that was changed."""
     detail: str = ""
@@ -82,7 +82,7 @@ class TheoryText:
     steps: list[PeanoStep] = field(default_factory=list[PeanoStep])
     repairs: list[Repair] = field(default_factory=list[Repair])
     left_out: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """What cannot be read: its name, and why."""
+    """Statements that cannot be read: the name, and the reason."""
 
 
 def read_theory(text: str) -> TheoryText:
@@ -179,7 +179,7 @@ def _hyphenated(text: str) -> str:
 
 _Fits = TypeVar("_Fits", Literal, Rule)
 _CLOSENESS = 0.9
-"""How alike a typo and its symbol must be; `permissible` and `impermissible` are 0.92 alike, and are both symbols."""
+"""Least likeness of a typo and its symbol; `permissible` and `impermissible` are 0.92 alike, and are both symbols."""
 
 
 @dataclass(slots=True)

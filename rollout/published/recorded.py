@@ -26,7 +26,7 @@ PROGRAM_FORMATS: Mapping[str, str] = {
 _FILE = re.compile(
     r"(?:self-refine-\d+_)?(?P<dataset>[^_]+)_(?P<split>[^_]+(?:_test)?)_(?P<model>.+?)\.jsonl?(?:\.gz)?"
 )
-"""How Logic-LM names its outputs: `AR-LSAT_dev_gpt-3.5-turbo.json`."""
+"""Names of Logic-LM's outputs: `AR-LSAT_dev_gpt-3.5-turbo.json`."""
 _LISTED = "raw_logic_programs"
 _LETTERS = {"A": "true", "B": "false", "C": "unknown"}
 """FOLIO's, where its problems have no options."""

@@ -38,11 +38,11 @@ class Sampling:
     conclusion: Conclusion = "free"
     """decided: under a guide, `Answer:` only once it has decided the goal, and in agreement with it."""
     switches: Switches = ALL_OFF
-    """How the loop decodes; all off by default, so that published results can be had again."""
+    """Switches of the decoding loop; all off by default, so that published results can be had again."""
     guide: str = "logic"
-    """Which guide watches what is written where `decoding` is guided (`rollout.guides.catalogue`)."""
+    """Name of the guide that watches the text where `decoding` is guided (`rollout.guides.catalogue`)."""
     stop: str = ""
-    """What ends a completion besides end-of-text, and is cut off; a step of the sampling, and no part of its record."""
+    """Text that ends a completion besides end-of-text, and is cut off; a step of the sampling, not in its record."""
 
     def unswitched(self, decoding: Decoding) -> "Sampling":
         """Return what is recorded of a strategy of several requests: how it decodes, how hot and how long."""

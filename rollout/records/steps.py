@@ -76,9 +76,9 @@ class DialogReview(Recorded):
     kind: ReviewKind
     reason: str
     told: str
-    """What the actor is told; empty where the reply is clean."""
+    """Text that the actor is told; empty where the reply is clean."""
     part: str
-    """Which part is at fault, in words: `the program`, `test 2`, `the query`, .. ; empty where none is."""
+    """Part at fault, in words: `the program`, `test 2`, `the query`, .. ; empty where none is."""
     written: ReplyContent = field(default=ReplyContent(), compare=False)
     """For comparing a reply with the next one; no file has it."""
     failing: Positions = ()
@@ -90,7 +90,7 @@ class DialogReview(Recorded):
 
     @property
     def num_met(self) -> int:
-        """How many tests the solver passes, whatever else is wrong with them: what LLM-ARC counts as passed."""
+        """Number of tests the solver passes, whatever else is wrong with them: what LLM-ARC counts as passed."""
         if self.kind not in ("clean", "tests"):
             return 0
         return self.num_tests - len(self.failing if self.unmet is None else self.unmet)
@@ -116,14 +116,14 @@ class RunReview(Recorded):
     kind: RunKind
     reason: str
     told: str
-    """What is wrong, in the critic's words; empty where nothing is."""
+    """Fault of the program in the critic's words; empty where it has none."""
     answer: str | None = None
     explanation: str = ""
-    """Of `undecided`: the statements that clash, or situations that differ; empty where there is nothing to show."""
+    """Statements that clash, or situations that differ, for `undecided`; empty where there is nothing to show."""
 
     @property
     def is_barred(self) -> bool:
-        """Whether there is an answer that would not be certified, whatever the gold answer."""
+        """True if there is an answer that would not be certified, whatever the gold answer."""
         return self.kind == "answered" and self.reason != "proved"
 
 
@@ -135,17 +135,17 @@ class DialogTurn(Recorded):
     finished: bool
     seed: int
     portion: int
-    """Which portion of the problem it is about, from 0."""
+    """Number of the portion of the problem that it is about, from 0."""
     retry: int
-    """Which retry of its portion it is; 0 for the first turn."""
+    """Number of the retry of its portion; 0 for the first turn."""
     refused: bool
-    """Whether it changed nothing that could mend what was wrong before."""
+    """True if it changed nothing that could mend what was wrong before."""
     review: DialogReview
     server: ServerUse | None = None
 
     @property
     def is_accepted(self) -> bool:
-        """Whether nothing is left to be said about it."""
+        """True if nothing is left to be said about it."""
         return self.review.kind == "clean" and not self.refused
 
 
@@ -179,16 +179,16 @@ class ProgramReply(Recorded):
 
     purpose: str
     asked: str | None
-    """What was said before it; None for a sample, which answers the problem itself."""
+    """Text said before it; None for a sample, which answers the problem itself."""
     text: str
     completion_ids: tuple[int, ...]
     finished: bool
     seed: int
     server: ServerUse | None = None
     review: RunReview | None = None
-    """Of the program that it holds; None where it was to hold none."""
+    """Review of the program that it holds; None where it was to hold none."""
     kept: bool | None = None
-    """Of a refinement: whether it came as far as the version before it."""
+    """True if a refinement came as far as the version before it, False if not; None for what is no refinement."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Judgement:
 
     @property
     def is_certified(self) -> bool:
-        """Whether the critic certified the attempt."""
+        """True if the critic certified the attempt."""
         return self.verdict == "certified"
 
     @property
@@ -46,7 +46,7 @@ class Judgement:
 
     @property
     def is_strict(self) -> bool:
-        """Whether somebody beside the model vouches for what is proved, and its text holds nothing but that.
+        """True if somebody beside the model vouches for what is proved, and its text holds nothing but that.
 
         Attack: a proof, and falsehoods beside it in words that the reader of the data set's language cannot read.
         """
@@ -95,9 +95,9 @@ class Trace:
     problem: Problem
     format: str
     completion: str
-    """What a critic judges; of a dialog the last reply."""
+    """Text that a critic judges; of a dialog the last reply."""
     prompt: str | None = None
-    """What was read before it; None for a strategy whose steps hold their own prompts, and where nobody says."""
+    """Text that was read before it; None for a strategy whose steps hold their own prompts, and where nobody says."""
     completion_ids: tuple[int, ...] = ()
     """As the policy wrote them; empty where they do not spell the completion or nobody says."""
     finished: bool = True
@@ -105,31 +105,31 @@ class Trace:
     sample: int = 0
     seed: int = 0
     hint: bool = False
-    """Whether the prompt for sampling gave the answer away (rationalisation); `prompt` never does."""
+    """True if the prompt for sampling gave the answer away (rationalisation); `prompt` never does."""
     sampling: Sampling | None = None
     """None for an attempt that was not sampled here: a demonstration, or somebody else's text."""
     policy: PolicyDigests | None = None
     strategy: Mapping[str, Any] | None = None
     """Settings of a strategy of several requests, in JSON; None for one request."""
     messages: tuple[Mapping[str, str], ...] = ()
-    """Of a dialog; they end with the actor's last turn."""
+    """Messages of a dialog; they end with the actor's last turn."""
     steps: tuple[Step, ...] = ()
-    """What a strategy of several requests did, in order; empty for one request."""
+    """Steps of a strategy of several requests, in order; empty for one request."""
     ending: Ending | None = None
-    """Of a round trip."""
+    """Ending of a round trip."""
     backup: BackupAnswer | None = None
     server: ServerUse | None = None
-    """How a server was asked for it, and what that cost; None where no server wrote it."""
+    """Use of a server: how it was asked for the completion, and the cost; None where no server wrote it."""
     forced: tuple[int, ...] = ()
-    """Which of `completion_ids` were forced, so that no model was asked for them (`Switches.jump_forward`)."""
+    """Positions in `completion_ids` that were forced, so that no model was asked for them (`Switches.jump_forward`)."""
     log_probabilities: tuple[float, ...] = ()
-    """Of each of `completion_ids` under the model without any mask; empty where they were not asked for."""
+    """Log-probability of each of `completion_ids` under the model without any mask; empty where not asked for."""
     thoughts: str = ""
     """The whole text, where thoughts were taken out of the completion; `completion_ids` are then empty."""
     derived_from: str | None = None
     """Id of the trace that this one was made of."""
     by: str | None = None
-    """What made it of that one: prune or hindsight."""
+    """Name of the step that made it of that one: prune or hindsight."""
     judgement: Judgement | None = None
 
     @property

@@ -40,7 +40,7 @@ class Card:
 
     @property
     def is_sglang(self) -> bool:
-        """Whether it is SGLang's, which names a model by what it answers to and an adapter with its base."""
+        """True if it is SGLang's, which names a model by what it answers to and an adapter with its base."""
         return self.owner == "sglang"
 
 

@@ -57,7 +57,7 @@ class ServerRequest:
 
     prompt: str | Messages
     written: str = ""
-    """What the model has written of its own text."""
+    """Text that the model has written of its own so far."""
     max_tokens: int = 16
     temperature: float = 0.0
     seed: int = 0

@@ -1,4 +1,4 @@
-"""What became of judged texts, in words: proved, refuted at a sentence, not readable; and how much of them was read.
+"""Outcomes of judged texts, in words: proved, refuted at a sentence, not readable; and how much of them was read.
 
 That the steps of a text are proved, that a formalisation of it proves the answer, and that nobody could read it are
 three things. What was not read was not judged: it is neither proved nor wrong.

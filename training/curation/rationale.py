@@ -46,7 +46,7 @@ class Rationale:
     """Everything up to the reasoning, the formalisation included."""
     steps: tuple[Step, ...]
     ending: str
-    """What follows the last step: blanks, and the answer line where there is one."""
+    """Text after the last step: blanks, and the answer line where there is one."""
 
     @property
     def text(self) -> str:

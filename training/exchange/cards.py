@@ -27,7 +27,7 @@ class RunFacts:
     round: int
     """From 1."""
     split: str
-    """What the evaluation's problems are called."""
+    """Name of the evaluation's problems."""
     before: Record
     """The mode `sampled` of its evaluation.json."""
     after: Record
@@ -42,7 +42,7 @@ class AdapterFacts:
     """The base model's name on the Hub; None where it is a folder."""
     base_name: str
     rank: int | None
-    """Of LoRA; None where all weights are trained."""
+    """Rank of LoRA; None where all weights are trained."""
     dataset: DatasetFacts | None
     run: RunFacts | None
 

@@ -16,8 +16,8 @@ from critics.text.english.answer import answer_of
 from training.configuration.section import nearest
 
 PARTS = ("id", "context", "question", "options", "answer", "rationale", "conclusion")
-"""What a column can be. `answer` is the gold answer; `conclusion` is what a text without an answer line answers, or,
-without a question, a statement that the gold answer calls true or false."""
+"""Parts that a column can be. `answer` is the gold answer; `conclusion` is what a text without an answer line answers,
+or, without a question, a statement that the gold answer calls true or false."""
 
 
 ABSENT = object()

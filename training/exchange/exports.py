@@ -166,4 +166,4 @@ SHAPES: Mapping[str, Callable[[bool], _Shape]] = {
     "atif": lambda _: _atif,
     "parquet": lambda has_dialogs: _messages if has_dialogs else _prompt_completion(has_dialogs),
 }
-"""How an example becomes a row of a shape, given whether there are dialogs among the examples."""
+"""Functions that turn an example into a row of a shape, given whether there are dialogs among the examples."""

@@ -33,7 +33,7 @@ from training.records.store import read_records, write_records
 ADDED = ("verdict", "reason", "grade", "judgement", "attempt")
 """The columns that a kept row has beside its own."""
 _RECORDS = ("judgement", "attempt")
-"""Those of them that are JSON text in a Dataset, because Arrow would add keys to certificates."""
+"""Added columns that are JSON text in a Dataset, because Arrow would add keys to certificates."""
 
 
 def filtered(

@@ -49,7 +49,7 @@ class Finding:
     proved: str | None = None
     """The answer that is proved, in the problem's own terms; of several readings that of the text as it stands."""
     readings: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What is proved in each reading, where they differ."""
+    """Answer that is proved in each reading, where they differ."""
     proofs: tuple[Trace, ...] = ()
     """The certified attempts that the finding rests on."""
 

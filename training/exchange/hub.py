@@ -23,9 +23,9 @@ Part = Literal["adapter", "dataset"]
 PARTS: tuple[Part, ...] = ("adapter", "dataset")
 _REPO_TYPES = {"adapter": "model", "dataset": "dataset"}
 _WRITTEN = ("*.safetensors", "*.json", "*.jsonl", "*.jinja", "README.md")
-"""What a push may have left in a folder."""
+"""Files that a push may have left in a folder."""
 TAKEN: Mapping[Part, tuple[str, ...]] = {"adapter": _WRITTEN, "dataset": (EXAMPLES, CERTIFICATES, LINEAGE, REVOKED)}
-"""What is fetched: nothing that is code, nothing pickled, and of a dataset nothing but what is checked."""
+"""Files that are fetched: nothing that is code, nothing pickled, and of a dataset nothing but what is checked."""
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 Result = TypeVar("Result")
 

@@ -20,7 +20,7 @@ from training.rounds.problems import drawn
 GYM = "reasoning-gym"
 NUM_GENERATED = 200
 _VALIDITY = {"yes": "Valid", "true": "Valid", "no": "Invalid", "false": "Invalid"}
-"""What the answers to `does it follow` say: what does not follow need not be false."""
+"""Meaning of the answers to `does it follow`: what does not follow need not be false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Labelled:
     rows: Mapping[str, Row] = field(default_factory=dict[str, Row])
     """Rows of a table, by the id of their problem."""
     told: Sequence[str] = ()
-    """What was found out about the source, for people."""
+    """Findings about the source, for people."""
 
 
 def read_labelled(source: str, reading: Reading, num: int | None, seed: int, encoding: str | None) -> Labelled:

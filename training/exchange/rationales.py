@@ -42,9 +42,9 @@ class Reading:
     answers: Sequence[str] = ()
     """`WORD=ANSWER`."""
     format: str | None = None
-    """Of all texts; None: as each one looks."""
+    """Format of all texts; None: as each one looks."""
     dataset: str | None = None
-    """Whose language the contexts are in."""
+    """Data set whose language the contexts are in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ class Table:
     formats: Mapping[str, str] = field(default_factory=dict[str, str])
     """The format of each text, by its problem's id."""
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    """Which of the sources, and which of its rows, each text is."""
+    """Number of the source, and position of the row in it, of each text, by its problem's id."""
     told: Sequence[str] = ()
-    """What was found out about the rows, for people."""
+    """Findings about the rows, for people."""
 
 
 def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table:

@@ -32,7 +32,7 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = {
 }
 """Names of columns by which a part is known where `--columns` says nothing."""
 NO_COLUMN = "-"
-"""What `--columns` names where no column is a part, whatever it is called."""
+"""Name in `--columns` for a part that no column is, whatever the columns are called."""
 _CHAT = ("messages", "conversations", "conversation")
 _SENDERS = {"human": "user", "gpt": "assistant", "model": "assistant", "bot": "assistant", "chatgpt": "assistant"}
 _THOUGHT = re.compile("reason|think|thought|analysis|scratchpad|refusal", re.IGNORECASE)
@@ -241,7 +241,7 @@ _ASKED = ("question", "query", "statement", "hypothesis")
 _OPTION = re.compile(r"^[ \t]*\(?[A-Za-z][).:][ \t]+(.+)$", re.MULTILINE)
 _TRUE_OR_FALSE = re.compile(r"(?:is it )?true or false\s*[:,?]|does it follow that\b", re.IGNORECASE)
 _PLAIN = r"(?:(?! is | are |[,;:]).){0,80}"
-"""What an instruction may go on with: nothing that says something of something."""
+"""Pattern of the rest of an instruction: nothing that says something of something."""
 _INSTRUCTIONS = (
     r"(?:(?:let'?s|let us) )?(?:think|reason|work|solve (?:it|this|the problem))(?: it)?(?: through)?"
     r" step[ -]by[ -]step",
@@ -271,7 +271,7 @@ _ARGUMENT = re.compile(
     r"Consider these statements:\s*1\. (?P<one>[^\n]+)\n2\. (?P<other>[^\n]+)\s+"
     r"Does it logically follow that:\s*(?P<conclusion>[^\n?]+)\?(?:\s*\(Answer Yes or No\))?"
 )
-"""How reasoning-gym asks about a syllogism."""
+"""Pattern of reasoning-gym's questions about a syllogism."""
 
 
 def _sentences(text: str) -> list[str]:

@@ -81,4 +81,4 @@ STEP_SHAPES: Mapping[str, Callable[[JudgedText, Sequence[LabelledStep]], Row | N
     "stepwise": _stepwise,
     "fover": _fover,
 }
-"""How a text and its steps become a row of a shape; None where nothing is known."""
+"""Functions that turn a text and its steps into a row of a shape; None where nothing is known."""

@@ -23,12 +23,12 @@ from critics.problem import is_list, is_object
 from training.records.store import StoreError, read_line, unpacked, write_chunks
 
 Kind = Literal["jsonl", "json", "csv", "parquet"]
-"""How rows are written back; Arrow files, folders of `save_to_disk` and the Hub come back as Parquet."""
+"""Kinds of files that rows go back to; Arrow files, folders of `save_to_disk` and the Hub come back as Parquet."""
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".feather")
 _PACKED = (".gz", ".zst")
 _HUB_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+?)(?::(?P<split>[\w.\[\]%-]+))?")
 _MOST_CHARACTERS = 2**31 - 1
-"""Of one cell of a CSV file."""
+"""Most characters of one cell of a CSV file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from training.records.store import StoreError, read_lines, write_json
 
 Accepted = Literal["strict", "trusted", "unfiltered"]
 ACCEPTED: tuple[Accepted, ...] = get_args(Accepted)
-"""What whoever pulls accepts: certificates that `strict` keeps, any certificate, or texts that nothing proves too."""
+"""Choices of whoever pulls: certificates that `strict` keeps, any certificate, or texts that nothing proves too."""
 _TEXT = frozenset(("id", "prompt", "completion", "certificate"))
 _DIALOG: frozenset[str] = frozenset(("id", "messages", "turns", "kind", "classes", "certificate"))
 _OF_TEXTS = frozenset((*_TEXT, "completion_ids", "unread", "formalisation", "step_validity", "premise_grounding"))

@@ -26,8 +26,8 @@ TEMPLATE_MARKS = re.compile(
     r"|(?<=\n)Cutting Knowledge Date: [A-Z][a-z]{2,8} \d{4}\n|(?<=\n)Today Date: \d{1,2} [A-Z][a-z]{2,8} \d{4}\n"
     r"|[\s:])*"
 )
-"""What a chat template may put round the turns of a conversation: names of roles, special tokens, Llama's dates, and no
-other words."""
+"""Pattern of what a chat template may put round the turns of a conversation: names of roles, special tokens, Llama's
+dates, and no other words."""
 _NUM_EXAMPLES = (None, *range(9))
 _STEPS = ("steps", "turns", "legs")
 

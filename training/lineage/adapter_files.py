@@ -15,7 +15,7 @@ from critics.errors import InputError
 
 MANIFEST = "manifest.json"
 REVOKED = "revoked.json"
-"""What marks an adapter that rests on a revoked certificate, and a run folder where something was revoked."""
+"""File that marks an adapter that rests on a revoked certificate, and a run folder where something was revoked."""
 _WEIGHTS = ("adapter_model.safetensors", "model.safetensors", "model.safetensors.index.json")
 _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 

@@ -24,7 +24,7 @@ class AdapterFolder:
 
     @property
     def dataset(self) -> Path:
-        """Where a round keeps what the adapter was trained on."""
+        """Folder in which a round keeps what the adapter was trained on."""
         return self.path.parent / "dataset"
 
     @cached_property

@@ -96,9 +96,9 @@ class Kept:
 
     examples: Sequence[dict[str, Any]]
     origins: Mapping[str, Origin]
-    """Of the traces that the examples were made of, by id."""
+    """Origins of the traces that the examples were made of, by id."""
     traces: Sequence[Trace]
-    """Those traces; the certified ones go into the folder."""
+    """Traces that the examples were made of; the certified ones go into the folder."""
     rejected: Sequence[Mapping[str, object]]
     summary: Mapping[str, Any]
 
@@ -121,7 +121,7 @@ class DatasetFacts:
     counts: Mapping[str, int]
     verdicts: Mapping[str, int]
     grades: Mapping[str, int]
-    """How many of the certified attempts have which grade."""
+    """Number of certified attempts of each grade."""
 
 
 def dataset_facts(summary: Mapping[str, Any]) -> DatasetFacts:

@@ -17,7 +17,7 @@ from training.records.store import is_stored, read_records
 
 ASIDE = "revoked"
 _KEPT = ("traces.jsonl", "traces.jsonl.gz")
-"""What the first tainted round keeps: its attempts were sampled before anything tainted was trained on."""
+"""Files that the first tainted round keeps: its attempts were sampled before anything tainted was trained on."""
 
 
 class RunTainted(RunFailed):

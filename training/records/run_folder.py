@@ -18,7 +18,7 @@ class RunLine:
     seed: int
     path: Path
     base: Path
-    """Where the evaluation of the model before any fine-tuning is."""
+    """Folder with the evaluation of the model before any fine-tuning."""
 
     def round_folder(self, number: int) -> Path:
         """Return the folder of a round, from 0."""
@@ -33,7 +33,7 @@ class RunFolder:
     lines: tuple[RunLine, ...]
     num_rounds: int
     provenance: Mapping[str, object]
-    """What its numbers come from: configuration, code, libraries, base model."""
+    """Origin of its numbers: configuration, code, libraries, base model."""
 
 
 def read_run(run: Path) -> RunFolder:

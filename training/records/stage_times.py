@@ -29,9 +29,9 @@ class PlannedStage:
 
     seconds: float
     gpu_hours: float
-    """Of the GPUs that a line holds meanwhile; 0 without GPUs."""
+    """Hours of the GPUs that a line holds meanwhile; 0 without GPUs."""
     memory_bytes: float = 0.0
-    """Of its largest process or GPU; 0: not planned."""
+    """Memory of its largest process or GPU; 0: not planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Plan:
     device: str
     engine: str
     source: str
-    """Where the speeds come from."""
+    """Origin of the speeds."""
 
     @property
     def wall_s(self) -> float:
@@ -67,9 +67,9 @@ class StageTime:
     seconds: float
     processes: int
     gpus: int
-    """Of the line, which holds them all."""
+    """Number of GPUs of the line, which holds them all."""
     peak_memory_bytes: int
-    """Of the process that took most, `training.hardware.peak_memory`."""
+    """Peak memory of the process that took most, `training.hardware.peak_memory`."""
 
 
 def add_time(run: Path, time: StageTime) -> None:

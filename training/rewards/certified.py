@@ -31,15 +31,16 @@ COLUMNS = ("problem", "format")
 Credit = Literal["attempt", "first_bad_step"]
 """attempt: all of a text is punished alike; first_bad_step: from its first bad step on."""
 Thoughts = Literal["judged", "ignored"]
-"""What a model thinks aloud before its reply. judged: it is a part of the text, and a sentence in it that is false or
-that nobody can read earns nothing. ignored: the reply alone is judged, and no token of the thought is learnt."""
+"""Treatment of what a model thinks aloud before its reply. judged: it is a part of the text, and a sentence in it that
+is false or that nobody can read earns nothing. ignored: the reply alone is judged, and no token of the thought is
+learnt."""
 _NO_TEXT = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call")
 """Keys of a turn that hold no text of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the assistant said in a completion, cut into thoughts and reply."""
+    """The assistant's text in a completion, cut into thoughts and reply."""
 
     thoughts: str
     reply: str

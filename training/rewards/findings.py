@@ -27,7 +27,7 @@ class Limits:
     threshold: float = 0.0
     """The largest share of wrong rewards that any probe may have."""
     strict: bool = False
-    """Whether a right answer without a proof must be rejected."""
+    """True if a right answer without a proof must be rejected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ class ProbeRow:
     probe: str
     expects: Expected
     wrong: Rate
-    """Of `either`: those accepted."""
+    """Rewards that are wrong; for `either`, those that accept."""
     abstained: int
     faults: int
     check: str = ""
-    """What OpenEnv's RFC 008 calls the check."""
+    """Name of the check in OpenEnv's RFC 008."""
 
     def is_passed(self, threshold: float) -> bool:
         """Say whether it was passed; a right answer of which a reward says nothing was not accepted."""
@@ -91,7 +91,7 @@ class RewardReport:
     limits: Limits
     passed: bool
     note: str = ""
-    """Why nothing was verified at all; empty where something was."""
+    """Reason why nothing was verified at all; empty where something was."""
 
 
 def paid(rollouts: Sequence[Rollout], rewarding: Rewarding) -> list[Paid]:
@@ -216,7 +216,7 @@ class Agreement:
     """Share that `reward` accepts less the share that `against` accepts."""
     difference_interval: Interval | None
     p: float | None
-    """Of McNemar's exact test, as if rows were independent."""
+    """P-value of McNemar's exact test, as if rows were independent."""
     p_by_prompt: float | None
-    """Of the exact sign-flip test over prompts, where one has several rows."""
+    """P-value of the exact sign-flip test over prompts, where one has several rows."""
     disagreements: list[Disagreement]

@@ -81,7 +81,7 @@ class CertifiedEnvironment(Environment[Attempt, Judged, State]):
 
     @property
     def state(self) -> State:
-        """Which episode this is, and whether its attempt was made."""
+        """Id of this episode, and whether its attempt was made."""
         return self._state
 
 

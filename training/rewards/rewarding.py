@@ -35,7 +35,7 @@ class Rollout:
     prompt: str
     completion: str
     columns: Mapping[str, object]
-    """What a trainer passes by name: the gold answer, and the data set's other columns."""
+    """Values that a trainer passes by name: the gold answer, and the data set's other columns."""
     problem: Problem | None = None
     format: str = "english"
 

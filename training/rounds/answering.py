@@ -37,7 +37,7 @@ class Answering:
     batch_size: int
     seed: int
     is_settled: Callable[[Sequence[Trace]], bool]
-    """Whether a problem's judged attempts so far suffice."""
+    """Says whether a problem's judged attempts so far suffice."""
 
 
 def blind(problem: Problem, *, trusting: bool = False) -> Problem:

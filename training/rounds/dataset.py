@@ -122,9 +122,9 @@ class Candidates:
     derivation: Derivation
     judging: Judging
     failures: Counter[str] = field(default_factory=Counter[str])
-    """How many drafts came to nothing, by what became of them."""
+    """Number of drafts that came to nothing, by what became of them."""
     outlines: list[Outline] = field(default_factory=list[Outline])
-    """What the funnel counts of each trace; equal ones are one object, so that a million of them are a list."""
+    """Facts of each trace that the funnel counts; equal ones are one object, so that a million of them are a list."""
     _known: dict[Outline, Outline] = field(default_factory=dict[Outline, Outline])
 
     def __iter__(self) -> Iterator[Trace]:

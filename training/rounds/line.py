@@ -29,7 +29,7 @@ class Notice:
     attempts: int = 0
     message: str = ""
     peak_memory_bytes: int = 0
-    """Of a process that has ended its stage."""
+    """Peak memory of a process that has ended its stage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Line:
     heartbeat: Path | None = None
     """The file that `on_progress` writes, for processes that work for the line."""
     elsewhere: Stages | None = None
-    """What runs the line's stages; None: they run here, one after the other."""
+    """Runner of the line's stages; None: they run here, one after the other."""
     shard: Shard = WHOLE
     """The batches that are sampled here."""
     rollout_ended: Callable[[float], bool] = field(default=lambda _: True)

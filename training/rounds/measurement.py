@@ -30,7 +30,7 @@ from training.workers.strategies import ActorCritic, Strategy
 MEASURED, OPENED, ATTEMPTS = "evaluation.json", "evaluation.open.jsonl", "evaluation.jsonl"
 """The counts, the attempts while they are sampled, and the judged attempts, mode by mode, which are stored packed."""
 REPLIES = "evaluation_replies.open.jsonl"
-"""What a server replied while the attempts are sampled."""
+"""File of a server's replies while the attempts are sampled."""
 
 
 def ask_held_out(line: Line, number: int | None, adapter: Path | None) -> None:

@@ -16,7 +16,7 @@ MODULES = (
     *("transformers.models.llama.modeling_llama", "training.finetuning.trainable", "training.finetuning.trainer"),
     *("training.rounds.loop", "training.rounds.processes"),
 )
-"""What `preload` imports."""
+"""Modules that `preload` imports."""
 
 
 def preload() -> None:

@@ -44,13 +44,13 @@ from training.workers.choice import VISIBLE, open_workers, places
 from training.workers.requests import portable
 
 ROLLED_OUT = "rolled out"
-"""What a certification is told when no further attempt will come."""
+"""Message to a certification when no further attempt will come."""
 STARTS = 2
-"""How often a stage is started before its death ends the run."""
+"""Number of times that a stage is started before its death ends the run."""
 POLL_S = 0.1
 QUIET = "ignore:resource_tracker:UserWarning"
 PRELOADED = "training.rounds.preloaded"
-"""What is imported once for all processes of a run."""
+"""Module that is imported once for all processes of a run."""
 
 
 class ChildDied(RunFailed):
@@ -211,7 +211,7 @@ class StageProcesses:
     gpus: Sequence[str] = ()
     base_digest: str | None = None
     residents: Residents | None = None
-    """Where processes that sample wait for the next stage; None: they end with theirs."""
+    """Place where processes that sample wait for the next stage; None: they end with theirs."""
     _alive: set[Child] = field(default_factory=set[Child])
     _is_ended: bool = False
     _changing: threading.Lock = field(default_factory=threading.Lock)
@@ -365,13 +365,13 @@ class _StageTask:
     stage: StageFunction
     arguments: Sequence[Any]
     name: str
-    """Of its heartbeat, and in messages."""
+    """Name of its heartbeat, also used in messages."""
     place: Mapping[str, str] = field(default_factory=dict[str, str])
     shard: Shard = WHOLE
     told: Counter[str] = field(default_factory=Counter[str])
-    """How many `attempts` its process has told of, and its `peak` memory."""
+    """Number of `attempts` that its process has told of, and its `peak` memory."""
     outlived: bool = False
-    """Whether its process goes on when it has ended."""
+    """True if its process goes on when it has ended."""
 
     @property
     def what(self) -> str:

@@ -13,7 +13,7 @@ from training.hardware import available_memory
 from training.workers.requests import portable
 
 KEPT_SHARE = 0.25
-"""Of the memory that is free, what an idle resident's model may take."""
+"""Share of the free memory that an idle resident's model may take."""
 
 
 class Pipe(Protocol):

@@ -41,7 +41,7 @@ Sample = Callable[[Sequence[RolloutRequest]], Iterator[tuple[RolloutRequest, lis
 OPENED = ("traces.open.jsonl", "verdicts.open.jsonl", "replies.open.jsonl")
 """The stores of a round's attempts and verdicts while it is sampled and judged, and of what a server replied."""
 POLL_S = 0.25
-"""How often a certification looks for new attempts."""
+"""Seconds until a certification looks for new attempts again."""
 AT_A_TIME = 512
 """Traces that are judged before their verdicts are put on the disk."""
 

@@ -47,7 +47,7 @@ Report = Callable[[Notice], None]
 LAST_FILES = {"dataset": "summary.json", "adapter": MANIFEST}
 """The last file of each folder that a stage writes."""
 WATCH_S = 5.0
-"""How often the heartbeats of the workers are looked at."""
+"""Seconds until the heartbeats of the workers are looked at again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ class Slots:
     num: int
     gpus: list[str]
     residents: Sequence[Residents] = ()
-    """Of each place, where processes outlive their stages."""
+    """Residents of each place, where processes outlive their stages."""
     _free: SimpleQueue[int] = field(default_factory=SimpleQueue[int])
     _busy: set[StageProcesses] = field(default_factory=set[StageProcesses])
     _is_ended: bool = False

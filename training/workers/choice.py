@@ -14,7 +14,7 @@ from training.workers.requests import Workers
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 PROCESS_BYTES = 2**28
-"""What a process takes beside its policy's weights."""
+"""Memory that a process takes beside its policy's weights."""
 
 
 def open_workers(config: RunConfig, *, cores: int = 1) -> Workers:

@@ -11,7 +11,7 @@ from critics.errors import RunFailed
 from training.configuration.section import ConfigError
 
 VARIABLE = "RAY_ADDRESS"
-"""Where the processes of a run find the cluster that the run keeps; Ray's own commands read it too."""
+"""Variable in which the processes of a run find the cluster that the run keeps; Ray's own commands read it too."""
 STORE_BYTES = 256 * 2**20
 """Shared memory of a cluster on this machine: batches in transit, of which there are a few for each worker."""
 REACHED_S = 10.0

@@ -33,7 +33,7 @@ AHEAD = 4
 NUM_LOSSES = 3
 """Work that was lost with so many workers is what they were lost by."""
 PATIENCE_S = 120.0
-"""How long a cluster may have no machine for what is wanted: autoscalers take their time."""
+"""Seconds that a cluster may have no machine for what is wanted: autoscalers take their time."""
 LOOK_S = 1.0
 
 
@@ -53,7 +53,7 @@ class RayWorkers:
 
     address: str | None = None
     gpus: float | None = None
-    """Of each policy; None: one where the cluster has any."""
+    """Number of GPUs of each policy; None: one where the cluster has any."""
     timeout_s: float = DEFAULT_TIMEOUT_S
     load: Callable[[ArmPolicy], Policy] | None = None
     patience_s: float = PATIENCE_S

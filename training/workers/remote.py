@@ -32,7 +32,7 @@ class AdapterCopy:
     """The files of an adapter, as the run has them."""
 
     digest: str
-    """Of the weights."""
+    """Digest of the weights."""
     files: Mapping[str, bytes] | None
     """None: too large to be sent."""
 

@@ -37,9 +37,9 @@ class ReplyLog:
 
     path: Path
     by_address: bool = False
-    """Whether replies are those of an address: several models may have one name on their servers."""
+    """True if replies are those of an address: several models may have one name on their servers."""
     _given: Counter[str] = field(default_factory=Counter[str])
-    """How many replies to a request whoever asked it has got."""
+    """Number of replies to each request that whoever asked it has got."""
 
     @cached_property
     def store(self) -> OpenStore:

@@ -13,13 +13,13 @@ from rollout.programs.grammars.lark import COMMENT, END, choice, literal, termin
 MAX_PREDICATES, MAX_PREMISES, MAX_CHARACTERS = 40, 40, 12_000
 """Characters after which the conclusion is due: the reader takes 20,000."""
 MAX_DEPTH = 3
-"""Of brackets and quantifiers within each other."""
+"""Most brackets and quantifiers within each other."""
 Section = Literal["start", "predicates", "premises", "conclusion", "end"]
 _VARIABLES = ("x", "y", "z")
 _SHAPES = {1: "(x)", 2: "(x, y)", 3: "(x, y, z)"}
 _DECLARATION = re.compile(r"(\w+)\((.*?)\)")
 _NO_NAMES = [words_of({*RESERVED, "for", "there", "v"})]
-"""What the reader may take for signs."""
+"""Patterns of words that the reader may take for signs."""
 _CONSTANT = terminal("CONSTANT", "[a-z][a-z0-9_]{1,23}|[0-9]{1,4}", no_patterns=[*_NO_NAMES, "[a-z][0-9]*"])
 
 

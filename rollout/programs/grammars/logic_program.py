@@ -43,12 +43,12 @@ class LogicProgramLanguage:
     sorts: tuple[SortType, ...] = ()
     functions: tuple[DeclaredFunction, ...] = ()
     is_listing: bool = False
-    """Whether the last sort's members are still being listed."""
+    """True while the last sort's members are being listed."""
     num_lines: int = 0
     helper: str = ""
-    """What the first option is asked with: all are asked alike."""
+    """Helper that the first option is asked with: all are asked alike."""
     is_commented: bool = False
-    """Whether a formula is written and what stands behind it is due: its own piece, since formulas are many."""
+    """True if a formula is written and the text behind it is due: its own piece, since formulas are many."""
 
     @property
     def key(self) -> Hashable:

@@ -14,7 +14,7 @@ from critics.logic.programs.declarations import is_reserved
 from rollout.programs.grammars.lark import choice, literal, literals
 
 MAX_DEPTH = 3
-"""Of connectives and quantifiers within each other."""
+"""Most connectives and quantifiers within each other."""
 MAX_BOUND = 2
 """Variables that are bound at one place."""
 _COMMA = ' ", " '
