@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -34,7 +34,7 @@ from rollout.policies.models import (
 from rollout.prompts.conversation import SEPARATOR, Messages, as_text, in_parts, message, without_system
 from rollout.prompts.prompt import messages, text
 from rollout.prompts.style import PromptStyle
-from rollout.records.digests import PolicyDigests, ServerUse, digest_once, file_digest
+from rollout.records.digests import PolicyDigests, ServerUse, digest_of_files, digest_once, file_digest
 from rollout.records.sampling import Sampling
 
 if TYPE_CHECKING:
@@ -428,16 +428,16 @@ def model_digest(model_name: str) -> str:
     """Return the SHA-256 over a local model's weights, configuration and tokenizer; a hub model's name and commit."""
     require_folder(model_name)
     if (adapter := adapter_in(model_name)) is not None:
-        return _digest_of([(model_digest(unmerged(model_name)), adapter_weights_digest(adapter))])
+        return digest_of_files([(model_digest(unmerged(model_name)), adapter_weights_digest(adapter))])
     folder = Path(model_name).expanduser()
     if folder.suffix == ".gguf":
-        return _digest_of([(folder.name, digest_once(folder))])
+        return digest_of_files([(folder.name, digest_once(folder))])
     if not folder.is_dir():
         return _hub_digest(model_name)
     names = sorted(p for p in folder.iterdir() if p.suffix == ".safetensors" or p.name in _IDENTITY_FILES)
     beyond = further_ends(model_name)
     files = ((path.name, digest_once(path)) for path in names)
-    return _digest_of(files, f"ends:{beyond}\n" if beyond else "")
+    return digest_of_files(files, f"ends:{beyond}\n" if beyond else "")
 
 
 _IDENTITY_FILES = frozenset({"config.json", "tokenizer.json", "chat_template.jinja"})
@@ -446,14 +446,7 @@ _IDENTITY_FILES = frozenset({"config.json", "tokenizer.json", "chat_template.jin
 def adapter_weights_digest(adapter: Path) -> str:
     """Return the SHA-256 of an adapter's configuration and weights."""
     paths = sorted(p for p in adapter.iterdir() if p.suffix == ".safetensors")
-    return _digest_of((path.name, file_digest(path)) for path in paths)
-
-
-def _digest_of(files: Iterable[tuple[str, str]], more: str = "") -> str:
-    total = hashlib.sha256(more.encode())
-    for name, content in files:
-        total.update(f"{name}:{content}\n".encode())
-    return total.hexdigest()
+    return digest_of_files((path.name, file_digest(path)) for path in paths)
 
 
 def _hub_digest(model_name: str) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -102,3 +102,11 @@ class ServerUse(TypedDict, total=False):
     extra_body: dict[str, object]
     logprobs: list[list[Any]]
     log_probability: float
+
+
+def digest_of_files(files: Iterable[tuple[str, str]], more: str = "") -> str:
+    """Return the SHA-256 of names with the digests of their files, after `more`."""
+    total = hashlib.sha256(more.encode())
+    for name, content in files:
+        total.update(f"{name}:{content}\n".encode())
+    return total.hexdigest()

@@ -85,8 +85,7 @@ def filter(  # noqa: A001
         raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
     is_recorded = source.is_file() and holds_recorded(source)
     found = [] if is_recorded else read_rows(source, encoding)
-    settings = [keep, prune, hindsight, held_out, columns, answers, format_, formalise, dataset, verdicts]
-    settings += [] if formalise is None else [_weights(formalise)]
+    settings = [keep, prune, hindsight, held_out, columns, answers, format_, dataset, verdicts, *_weights(formalise)]
     revoked = read_revocations(source.parent) if source.is_file() else Revocations()
     made_of = _digest(found or [source.read_bytes()], [*settings, *([revoked.record()] if revoked else [])])
     if (already := made_already(out, made_of)) is not None:
@@ -137,13 +136,15 @@ def _digest(found: Sequence[Rows | bytes], settings: Sequence[object]) -> str:
     return made.hexdigest()
 
 
-def _weights(config: Path) -> str:
-    """Return the digest of the model that formalises, or the name under which a server has it."""
+def _weights(config: Path | None) -> list[str]:
+    """Return a configuration's path, with the digest of its model or the name under which a server has it."""
+    if config is None:
+        return []
     from rollout.policies.policy import model_digest
     from training.configuration.run import load_run
 
     model = load_run(config).model
-    return model_digest(model.pinned) if model.server is None else model.server.model
+    return [str(config), model_digest(model.pinned) if model.server is None else model.server.model]
 
 
 def _write_dataset(

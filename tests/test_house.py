@@ -1,0 +1,22 @@
+"""Bars on the size and order of the house: each holds what is reached, and comes down with the next cut."""
+
+from tools import house
+
+FOUND = house.sources()
+
+
+def test_no_file_and_no_function_outgrows_its_reader() -> None:
+    longest = max(house.lines(FOUND).items(), key=lambda item: item[1])
+    assert longest[1] <= 450, longest
+    assert house.longest_function(FOUND)[0] <= 60, house.longest_function(FOUND)
+
+
+def test_the_house_does_not_grow() -> None:
+    assert sum(house.lines(FOUND).values()) <= 88_200
+
+
+def test_names_types_and_formats_are_known_in_few_places() -> None:
+    assert len(house.shared_class_names(FOUND)) <= 50
+    assert house.loose_dicts(FOUND) <= 435
+    assert len(house.modules_that_name_a_format(FOUND)) <= 67
+    assert len(house.riddles(FOUND)) <= 347
