@@ -9,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from critics.judge import judge_record
-from rollout.policies.policy import adapter_weights_digest
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
+from rollout.records.digests import adapter_weights_digest
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError

@@ -19,7 +19,7 @@ def adapter(tmp_path) -> Path:
     import torch
     from safetensors.torch import save_file
 
-    from rollout.policies.policy import adapter_weights_digest
+    from rollout.records.digests import adapter_weights_digest
 
     folder = tmp_path / "adapter"
     folder.mkdir()

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from critics.errors import InputError, RunFailed
-from rollout.policies.policy import adapter_weights_digest
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle
+from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling
 from rollout.records.traces import read_trace
 from rollout.servers.adapters import ServedAdapter

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from critics.errors import RunFailed
-from rollout.policies.policy import adapter_weights_digest
+from rollout.records.digests import adapter_weights_digest
 from training.configuration.run import ModelConfig, TrainingConfig
 from training.finetuning import stage, torchrun
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job

@@ -18,9 +18,10 @@ from rollout.engines import vllm
 from rollout.engines.policy import VLLMPolicy
 from rollout.engines.vllm import EngineSettings
 from rollout.guides.logic import LogicGuide
-from rollout.policies.policy import HuggingFacePolicy, adapter_weights_digest, load_model
+from rollout.policies.policy import HuggingFacePolicy, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle
+from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling, Switches
 from rollout.records.traces import read_trace
 from rollout.servers.policy import ServerPolicy

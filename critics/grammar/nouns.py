@@ -16,8 +16,8 @@ from critics.grammar.lexicon import (
     third,
     verb_forms,
 )
-from critics.grammar.meaning import HOLE, Atom, Constant, Formula, Not, Operator, Term, atom, both, joined
-from critics.grammar.phrases import definite, opaque
+from critics.grammar.meaning import Constant, Formula, Not, Operator, Term, atom, both, joined
+from critics.grammar.phrases import definite, object_relative, opaque
 from critics.grammar.words import (
     BE,
     DO,
@@ -426,7 +426,7 @@ def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]
         return
     if word in RELATIVE:
         yield from chart.rules.finite(chart, i + 1, j, number)
-        yield from _object_relative(chart, i, j)
+        yield from object_relative(chart, i, j)
         return
     if word == "not":
         yield from (Not(part) for part in opaque(chart, i + 1, j, "complement"))
@@ -446,12 +446,3 @@ def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]
                 yield part
             else:
                 yield from (both(part, more) for more in modifiers(chart, end, j, number))
-
-
-def _object_relative(chart: Chart, i: int, j: int) -> Iterator[Formula]:
-    """Read a relative clause such as `that Tom likes`: the head is what the verb's last place holds."""
-    if i + 2 >= j or not chart.is_name(i + 1) or not chart.starts_verb(i + 2, j):
-        return
-    for part in chart.rules.finite(chart, i + 2, j, "singular"):
-        if isinstance(part, Atom) and part.arguments == (HOLE,):
-            yield Atom(f"{part.predicate.removeprefix('do ')} _", (Constant(chart.words[i + 1]), HOLE))

@@ -5,12 +5,13 @@ attended the ceremony     did attend _(x, the ceremony)
 dependent on caffeine     dependent on caffeine(x)
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal
 
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, past, third
-from critics.grammar.meaning import HOLE, Constant, Formula, Term, atom
+from critics.grammar.meaning import HOLE, Atom, Constant, Formula, Term, atom
 from critics.grammar.words import (
     ARTICLES,
     ATTITUDES,
@@ -277,3 +278,12 @@ class _Phrase:
             self.words += ["did", before]
         else:
             self.words.append(base or word)
+
+
+def object_relative(chart: Chart, i: int, j: int) -> Iterator[Formula]:
+    """Read `that Tom likes`: the head is what the verb's last place holds."""
+    if i + 2 >= j or not chart.is_name(i + 1) or not chart.starts_verb(i + 2, j):
+        return
+    for part in chart.rules.finite(chart, i + 2, j, "singular"):
+        if isinstance(part, Atom) and part.arguments == (HOLE,):
+            yield Atom(f"{part.predicate.removeprefix('do ')} _", (Constant(chart.words[i + 1]), HOLE))

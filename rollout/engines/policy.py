@@ -9,9 +9,9 @@ from rollout.decoding.guide import Guide
 from rollout.engines import vllm
 from rollout.engines.grammar import GuidedRequest
 from rollout.engines.vllm import Adapter, EngineRequest, EngineSampling, EngineSettings, VLLMEngine
-from rollout.policies.policy import Completion, TokenPolicy, adapter_weights_digest, model_digest
+from rollout.policies.policy import Completion, TokenPolicy, model_digest
 from rollout.prompts.style import PromptStyle
-from rollout.records.digests import EngineUse, PolicyDigests
+from rollout.records.digests import EngineUse, PolicyDigests, adapter_weights_digest
 from rollout.records.sampling import Sampling
 
 

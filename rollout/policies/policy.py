@@ -34,7 +34,7 @@ from rollout.policies.models import (
 from rollout.prompts.conversation import SEPARATOR, Messages, as_text, in_parts, message, without_system
 from rollout.prompts.prompt import messages, text
 from rollout.prompts.style import PromptStyle
-from rollout.records.digests import PolicyDigests, ServerUse, digest_of_files, digest_once, file_digest
+from rollout.records.digests import PolicyDigests, ServerUse, adapter_weights_digest, digest_of_files, digest_once
 from rollout.records.sampling import Sampling
 
 if TYPE_CHECKING:
@@ -441,12 +441,6 @@ def model_digest(model_name: str) -> str:
 
 
 _IDENTITY_FILES = frozenset({"config.json", "tokenizer.json", "chat_template.jinja"})
-
-
-def adapter_weights_digest(adapter: Path) -> str:
-    """Return the SHA-256 of an adapter's configuration and weights."""
-    paths = sorted(p for p in adapter.iterdir() if p.suffix == ".safetensors")
-    return digest_of_files((path.name, file_digest(path)) for path in paths)
 
 
 def _hub_digest(model_name: str) -> str:

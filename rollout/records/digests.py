@@ -110,3 +110,9 @@ def digest_of_files(files: Iterable[tuple[str, str]], more: str = "") -> str:
     for name, content in files:
         total.update(f"{name}:{content}\n".encode())
     return total.hexdigest()
+
+
+def adapter_weights_digest(adapter: Path) -> str:
+    """Return the SHA-256 of an adapter's configuration and weights."""
+    paths = sorted(p for p in adapter.iterdir() if p.suffix == ".safetensors")
+    return digest_of_files((path.name, file_digest(path)) for path in paths)

@@ -218,7 +218,7 @@ def _name(rule: AnswerRule) -> str:
 def _provenance(
     config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: AnswerOptions
 ) -> dict[str, Any]:
-    from rollout.policies.policy import adapter_weights_digest
+    from rollout.records.digests import adapter_weights_digest
     from training.lineage.provenance import provenance
 
     return {

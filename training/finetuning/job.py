@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from critics.errors import RunFailed
-from rollout.policies.policy import adapter_weights_digest
+from rollout.records.digests import adapter_weights_digest
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.trackers import Tracking, tracking

@@ -16,7 +16,8 @@ from typing import Any
 from critics.errors import InputError, RunFailed
 from rollout.decoding.request import is_out_of_memory
 from rollout.policies.models import require_positions
-from rollout.policies.policy import adapter_weights_digest, load_tokenizer
+from rollout.policies.policy import load_tokenizer
+from rollout.records.digests import adapter_weights_digest
 from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
 from training.finetuning.architecture import require_suited
 from training.finetuning.compute import Shape, fits

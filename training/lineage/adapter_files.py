@@ -75,7 +75,7 @@ def verify_adapter(folder: Path) -> str | None:
             "delete that file to use it all the same"
         )
     expected = _manifest_digest(folder)
-    from rollout.policies.policy import adapter_weights_digest
+    from rollout.records.digests import adapter_weights_digest
 
     if expected is not None and adapter_weights_digest(folder) != expected:
         raise AdapterError(

@@ -10,7 +10,7 @@ from typing import Any
 from critics.judge import Judging
 from critics.problem import is_object
 from critics.recheck.rejudging import recheck_texts
-from rollout.policies.policy import adapter_weights_digest
+from rollout.records.digests import adapter_weights_digest
 from training.lineage.adapters import AdapterFolder
 from training.lineage.entries import (
     LINEAGE,

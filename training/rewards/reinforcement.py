@@ -15,8 +15,9 @@ from critics.errors import InputError, RunFailed
 from critics.judge import JudgePool
 from critics.problem import Problem
 from critics.replay.grades import count_by_grade
-from rollout.policies.policy import adapter_weights_digest, load_tokenizer, model_digest
+from rollout.policies.policy import load_tokenizer, model_digest
 from rollout.prompts.prompt import messages, text
+from rollout.records.digests import adapter_weights_digest
 from rollout.records.traces import Judgement, read_judgement
 from training.configuration.rewards import ReinforcementConfig
 from training.finetuning.architecture import require_suited

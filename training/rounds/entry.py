@@ -16,7 +16,8 @@ from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.problem import Problem
 from rollout.actor_critic.feedback import DialogReviewPool
-from rollout.policies.policy import Policy, adapter_weights_digest, model_digest
+from rollout.policies.policy import Policy, model_digest
+from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling
 from training.configuration.run import ArmConfig, RunConfig
 from training.curation.judging import judged

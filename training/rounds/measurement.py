@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.judge import Judging
-from rollout.policies.policy import adapter_weights_digest
+from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.traces import Trace
 from training.curation.judging import judged

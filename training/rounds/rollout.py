@@ -17,9 +17,8 @@ from typing import TypeVar
 
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.policies.policy import adapter_weights_digest
 from rollout.problems.splits import content_key
-from rollout.records.digests import PolicyDigests
+from rollout.records.digests import PolicyDigests, adapter_weights_digest
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import CERTIFIED

@@ -12,9 +12,10 @@ from critics import registry
 from critics.errors import InputError
 from rollout.engines.vllm import EngineSettings, rank_of, rest
 from rollout.policies import kept
-from rollout.policies.policy import HuggingFacePolicy, Policy, adapter_weights_digest
+from rollout.policies.policy import HuggingFacePolicy, Policy
 from rollout.policies.reasoning import AnswersOnly
 from rollout.prompts.style import PromptStyle
+from rollout.records.digests import adapter_weights_digest
 from rollout.servers.adapters import ServedAdapter, require_exchange
 from rollout.servers.connection import Connection
 from rollout.settings import ServerSettings

@@ -17,7 +17,8 @@ from typing import Any
 import critics
 from critics.errors import RunFailed
 from critics.judge import JudgePool
-from rollout.policies.policy import Policy, adapter_weights_digest
+from rollout.policies.policy import Policy
+from rollout.records.digests import adapter_weights_digest
 from rollout.records.traces import Trace
 from training.workers.local import Sampler
 from training.workers.policy import quiet_policy

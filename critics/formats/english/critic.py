@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from critics.formats.english.certificate import english_certificate
+from critics.formats.english.certificate import SETTLED, english_certificate
 from critics.formats.english.saturation import saturation
-from critics.formats.english.statements import SETTLED
 from critics.formats.english.trial import BadSentence, Trial
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
@@ -47,20 +46,23 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     if is_trusting():
         # A text in English is read or it is nothing: there is no formalisation to be taken on trust.
         return CriticError("no_reference", None, "plain English is not judged where no reader is to be used")
-    from critics.formats.english.readings import judge_readings
-
     if SETTLED in problem.meta:
-        return judge_readings(problem, attempt)
+        return _by_grammar(problem, attempt)
     verdict = read_english(problem, attempt)
     if problem.formal is not None or verdict.reason not in _NOT_READ:
         return verdict
     if isinstance(verdict, CriticError) and has_reader:
         # The data set promises a language that the context is not in.
         return verdict
-
-    by_grammar = judge_readings(problem, attempt)
+    by_grammar = _by_grammar(problem, attempt)
     is_context_read = isinstance(verdict, CriticError) and not isinstance(by_grammar, Malformed | CriticError)
     return by_grammar if is_context_read or isinstance(by_grammar, Certified) else verdict
+
+
+def _by_grammar(problem: Problem, attempt: Attempt) -> Verdict:
+    from critics.formats.english.readings import judge_readings
+
+    return judge_readings(problem, attempt)
 
 
 def read_english(problem: Problem, attempt: Attempt) -> Verdict:

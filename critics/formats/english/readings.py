@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from critics.formats.english.certificate import SETTLED
 from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate
-from critics.formats.english.statements import CONVENTIONS, SETTLED, Statements, possibility, settled
+from critics.formats.english.statements import CONVENTIONS, Statements, possibility, settled
 from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, Move, NotKnown, moves
 from critics.grammar.reader import Reading
 from critics.logic.first_order.knowledge import Knowledge, predicates

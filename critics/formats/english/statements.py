@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from critics.formats.english.certificate import SETTLED
 from critics.grammar.chart import Conventions
 from critics.grammar.reader import Reader, Reading, Refusal
 from critics.grammar.text import claim, sentences
@@ -15,8 +16,6 @@ CONVENTIONS = {
     "prontoqa": Conventions(every_not="none", states="all"),
 }
 """Conventions of each data set, which settle what English leaves open."""
-SETTLED = "conventions"
-"""Key of a problem's `meta` that names the data set whose conventions its readings have."""
 _MUST = ("must be ", "must ", "has to be ", "have to be ", "should be ", "should ")
 _MAY = ("could be ", "might be ", "may be ", "can be ", "could ", "might ", "may ")
 _IDLE = re.compile(
