@@ -18,7 +18,7 @@ import pytest
 
 from critics.judge import judge
 from critics.problem import Attempt, Formal, Problem
-from critics.recheck.index import recheck_one
+from critics.recheck.rejudging import judge_anew, recheck_texts
 from critics.replay.certificate import Rejected, digest
 from critics.replay.derivations import check
 from critics.replay.formula import canonical_statement, parse_statement
@@ -407,10 +407,10 @@ def why_refused(problem: Problem, mutant: Json) -> str | None:
     record["answer"] = mutant.get("claim") if isinstance(mutant, dict) else None
     try:
         check(mutant)
-        recheck_one(record, record)
     except Rejected as rejection:
         return str(rejection)
-    return None
+    rejected = recheck_texts([record], lambda attempts: map(judge_anew, attempts)).evidence.rejected
+    return rejected[0]["reason"] if rejected else None
 
 
 def sealed(mutant: Json) -> Json:

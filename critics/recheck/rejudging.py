@@ -155,7 +155,7 @@ def _judge_texts(texts: Sequence[_Text], judging: Judging, found: TextReport) ->
     for text, fresh in zip(readable, verdicts, strict=True):
         found.judged_again += 1
         stored = verdict_in(text.record)
-        reason = objection(stored if text.is_verbatim() else _as_mended(stored), fresh)
+        reason = objection(stored, fresh) if text.is_verbatim() else objection(*_as_mended(stored, fresh))
         if reason is None:
             _confirm(text.report, stored["certificate"]["formalisation"])
             _add(found.evidence, text.report, "")
@@ -163,10 +163,13 @@ def _judge_texts(texts: Sequence[_Text], judging: Judging, found: TextReport) ->
             _reject(found.evidence, text, reason)
 
 
-def _as_mended(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a verdict without its repairs: canonical text needs none."""
-    certificate: dict[str, Any] = {**verdict["certificate"], "repairs": []}
-    return {**verdict, "certificate": certificate}
+def _as_mended(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return two verdicts to compare where the text is canonical: it needs none of the repairs, or some of them."""
+    written: dict[str, Any] = stored["certificate"]
+    found: dict[str, Any] | None = fresh["certificate"]
+    left: list[str] = found["repairs"] if found is not None else []
+    needed: list[str] = left if set(left) <= set(written["repairs"]) else []
+    return {**stored, "certificate": {**written, "repairs": needed}}, dict(fresh)
 
 
 def _confirm(report: Report, grade: str) -> None:
