@@ -271,11 +271,11 @@ def folio(shared: Path, *, checked: bool) -> dict[str, tuple[Problem, str]]:
         (
             False,
             {
-                "proved": 52,
+                "proved": 51,
                 "wrong_answer": 5,
                 "goal_assumed": 3,
                 "not_in_premises": 4,
-                "unknown_on_trust": 18,
+                "unknown_on_trust": 19,
                 "context_words_missing": 2,
                 "premises_are_the_claim": 1,
             },
@@ -314,5 +314,5 @@ def test_recorded_programs_of_logic_lm(shared: Path):
         ("text-davinci-003", False): 29,
     }
     assert verdicts["gpt-3.5-turbo", "certified"] == 18
-    assert verdicts["text-davinci-003", "certified"] == 19
-    assert recheck(records)["accepted"] == 37
+    assert verdicts["text-davinci-003", "certified"] == 18
+    assert recheck(records)["accepted"] == 36

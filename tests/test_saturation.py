@@ -145,7 +145,8 @@ def judged(
     record = verdict_record("a", judge(asked, attempt))
     assert record["verdict"] != "error", record
     if record["verdict"] == "certified":
-        assert recheck([record | {"problem": asked.record()}])["accepted"] == 1
+        report = recheck([record | {"problem": asked.record()}])
+        assert report["accepted"] == 1, report
     return record
 
 

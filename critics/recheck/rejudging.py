@@ -121,7 +121,9 @@ def recheck_texts(records: Iterable[object], judging: Judging) -> TextReport:
             texts.append(_Text(record, report, restored))
         else:
             found.without_text += 1
-            _read_problem_again(verdict_in(record), report)
+            given = record.get("problem")
+            brings = is_object(given) and given.get("formal") is not None
+            _read_problem_again(verdict_in(record), report, brings=brings)
             _add(found.evidence, report, _name(record, position))
     _judge_texts(texts, judging, found)
     return found
@@ -164,12 +166,16 @@ def _judge_texts(texts: Sequence[_Text], judging: Judging, found: TextReport) ->
 
 
 def _as_mended(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return two verdicts to compare where the text is canonical: it needs none of the repairs, or some of them."""
+    """Return two verdicts to compare where the text is canonical: it needs none of the repairs, or some of them.
+
+    Places in the text as it was written say nothing of this one.
+    """
     written: dict[str, Any] = stored["certificate"]
     found: dict[str, Any] | None = fresh["certificate"]
     left: list[str] = found["repairs"] if found is not None else []
     needed: list[str] = left if set(left) <= set(written["repairs"]) else []
-    return {**stored, "certificate": {**written, "repairs": needed}}, dict(fresh)
+    told = {key: value for key, value in stored.items() if key not in _OF_TEXTS}
+    return {**told, "certificate": {**written, "repairs": needed}}, dict(fresh)
 
 
 def _confirm(report: Report, grade: str) -> None:
@@ -203,10 +209,11 @@ def _translated() -> set[str]:
     return {*TRANSLATORS, *FIRST_ORDER}
 
 
-def _read_problem_again(verdict: Mapping[str, Any], report: Report) -> None:
+def _read_problem_again(verdict: Mapping[str, Any], report: Report, *, brings: bool) -> None:
     """Read the problem of a certificate whose attempt is not there: its text must not deny claim or reference.
 
-    Whether the attempt's own formulas say what the text says is not seen here.
+    `brings` says that the record's own problem has a formalisation, which may know more than the text. Whether the
+    attempt's own formulas say what the text says is not seen here.
     """
     from critics.text.reference import ReferenceMismatch, reference, text_contradicts
     from critics.text.trust.bars import is_foreign
@@ -220,7 +227,7 @@ def _read_problem_again(verdict: Mapping[str, Any], report: Report) -> None:
         if source == "given" and problem.formal is not None and is_foreign(problem, problem.formal):
             # Attack: a formalisation of another text.
             _refuse(report, "reference_is_not_the_text")
-        elif text_contradicts(problem, certificate["claim"], "none" if source == "given" else source):
+        elif text_contradicts(problem, certificate["claim"], "none" if source == "given" and not brings else source):
             # Attack: a reference of one's own for a text that says otherwise, or says nothing of it.
             _refuse(report, "text_says_otherwise")
         elif is_translated and (known := reference(problem, first_order=True)) and known.source != source:
