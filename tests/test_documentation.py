@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import certistar
 from training.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -177,6 +178,21 @@ def run_python(page: str, folder: Path) -> None:
     promised = [line.rpartition("  # ")[2].partition(":")[0] for line in script.splitlines() if "  # " in line]
     for words, line in zip(promised, said.getvalue().splitlines(), strict=len(promised) > 0):
         assert line.startswith(words.removesuffix(" ..")), (words, line)
+
+
+def test_each_sentence_of_the_page_on_reading_is_read_or_refused_as_it_says():
+    """Both tables of the page are tried: the whole first cell of a row is read, or each sentence of it is refused."""
+    page = (ROOT / "docs/reading.md").read_text(encoding="utf-8")
+    read, refused = (re.findall(r"^\| (`[^|]*) \|", part, re.M) for part in page.split("| refused |"))
+    for cells, is_read in ((read, True), (refused, False)):
+        assert len(cells) > 4
+        for sentence in (said for cell in cells for said in re.findall(r"`([^`]+)`", cell)):
+            (found,) = certistar.read("", sentence) if sentence.endswith("?") else certistar.read(sentence)
+            assert hasattr(found, "formula") is is_read, sentence
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile("\n".join(blocks("docs/reading.md", PYTHON)), "reading.md", "exec"), {})
+    assert said.getvalue() in page
 
 
 def test_the_readme_has_ten_lines_of_python():
