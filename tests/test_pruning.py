@@ -265,10 +265,11 @@ def written(path, records) -> str:
 
 
 def test_the_filter_writes_examples_and_traces_that_recheck(tmp_path):
+    # Nobody reads the prose about these pets, so that `strict` keeps none of it.
     alike = {**judged(AFTER.replace(" [[infer:(furry tom)]] Tom is furry.", "")), "id": "pets#1"}
     del alike["judgement"]
     traces = written(tmp_path / "traces.jsonl", [judged(AFTER), alike])
-    done = CliRunner().invoke(app, ["filter", traces, "--keep", "strict", "--prune", "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(app, ["filter", traces, "--keep", "trusted", "--prune", "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     (example,) = map(json.loads, (tmp_path / "out/examples.jsonl").read_text().splitlines())
     assert (example["id"], example["derived_from"], example["by"]) == ("pets#0~pruned", "pets#0", "prune")
