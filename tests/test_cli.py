@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from critics.replay.certificate import digest
 from training.cli import app
 from training.extras import PACKAGES
+from training.records.run_folder import locked
 from training.records.store import StoreError
-from training.rounds.run import locked
 
 ROOT = Path(__file__).parents[1]
 RUN_CONFIG = """\

@@ -5,7 +5,7 @@ from typing import Any
 
 from critics.judge import judge_record
 from rollout.policies.policy import Completion, ScriptedPolicy
-from rollout.programs.lessons import after_refinements, direct_messages, mending_messages
+from rollout.programs.lessons import after_refinements, direct_messages
 from rollout.programs.prompt import opening, solved_examples
 from rollout.programs.review import review_here
 from rollout.records.sampling import Sampling
@@ -43,24 +43,6 @@ def test_a_direct_lesson_leads_from_the_problem_to_the_program_without_examples(
     assert messages[:-1] == opening(LSAT.problem, "logic-program", 0)
     assert [turn["role"] for turn in messages] == ["system", "user", "assistant"]
     assert messages[-1]["content"] == GOOD
-
-
-def test_a_mending_lesson_shows_the_version_before_and_what_was_said_to_it():
-    record = traced([BROKEN, f"```\n{GOOD}\n```"])
-    messages = mending_messages(record)
-    assert messages is not None
-    assert [turn["role"] for turn in messages] == ["system", "user", "assistant", "user", "assistant"]
-    assert messages[2]["content"] == BROKEN
-    assert "Levi is not declared" in messages[3]["content"]
-    assert messages[4]["content"] == GOOD
-    assert mending_messages(traced([GOOD])) is None
-
-
-def test_a_refinement_that_was_dropped_is_in_no_lesson():
-    record = traced([WEAK, BROKEN, GOOD], refiners=("error-feedback",))
-    messages = mending_messages(record)
-    assert messages is not None
-    assert messages[2]["content"] == WEAK
 
 
 def test_a_trace_with_fewer_refinements_is_what_a_run_with_fewer_would_be():

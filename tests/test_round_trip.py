@@ -15,7 +15,7 @@ from critics.judge import judge_record
 from critics.problem import Formal, Problem
 from critics.text.thinking import without_thinking
 from rollout.decoding.guide import Guide
-from rollout.formulas.description import DescriptionError, describe, understand, worded
+from rollout.formulas.description import DescriptionError, describe, understand
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import (
     FirstOrderFormulas,
@@ -32,6 +32,7 @@ from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace, with_judgement
 from rollout.settings import RoundTripSettings
 from rollout.strategies.round_trip import after_rounds, travel
+from tools.seeds.round_trips import worded
 
 BARE = RoundTripSettings(prompt="bare")
 PACKAGED: Sequence[type[Formulas]] = (

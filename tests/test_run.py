@@ -13,19 +13,21 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from critics.errors import RunFailed
 from critics.judge import judge_record
 from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.records.open_store import OpenStore
+from training.records.run_folder import locked
 from training.records.shards import pack
 from training.records.store import read_records, write_json, write_records
 from training.reporting.comparison import write_report
-from training.rounds.line import Line, RunError
+from training.rounds.line import Line
 from training.rounds.loop import measure, roll_out_and_certify, run_line
 from training.rounds.rollout import refuse_leaks
-from training.rounds.run import claim, lines_of, locked, num_attempts
+from training.rounds.run import claim, lines_of, num_attempts
 from training.rounds.run import run as start
 from training.watchdog import StageStalled
 from training.workers.local import LocalWorkers
@@ -168,14 +170,14 @@ def test_a_folder_of_another_configuration_is_refused(finished, tmp_path):
 
 
 def test_two_processes_cannot_share_a_run_folder(tmp_path):
-    with locked(tmp_path), pytest.raises(RunError, match="another process"), locked(tmp_path):
+    with locked(tmp_path), pytest.raises(RunFailed, match="another process"), locked(tmp_path):
         pass
 
 
 def test_training_problems_among_the_held_out_ones_stop_the_run(finished, tmp_path):
     config, _ = finished
     line = lines(config, tmp_path)[0]
-    with pytest.raises(RunError, match="stand among the held-out ones"):
+    with pytest.raises(RunFailed, match="stand among the held-out ones"):
         refuse_leaks(line.held_out[:2], line.held_out)
 
 

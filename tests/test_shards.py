@@ -6,13 +6,12 @@ import subprocess
 
 import pytest
 
-from critics.errors import InputError
+from critics.errors import InputError, RunFailed
 from training.commands.pack import pack as pack_run
 from training.records import shards
+from training.records.run_folder import locked
 from training.records.shards import find, index_path, pack, packed_path, sealed_traces
 from training.records.store import StoreError, read_records, write_records
-from training.rounds.line import RunError
-from training.rounds.run import locked
 
 RECORDS = [{"id": f"p{n}#0", "completion": "[[infer:(tumpus rex)]] ä " * 20, "sample": n} for n in range(50)]
 
@@ -112,7 +111,7 @@ def test_the_command_packs_finished_rounds_alone(traces, capsys):
     unfinished = run / "round-001" / "traces.jsonl"
     write_records(unfinished, RECORDS, checksum=True)
     assert sealed_traces(run) == [traces]
-    with locked(run), pytest.raises(RunError, match="another process"):
+    with locked(run), pytest.raises(RunFailed, match="another process"):
         pack_run(run, True)
     pack_run(run, True)
     (told,) = json.loads(capsys.readouterr().out)

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from critics.errors import InputError
+from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.policies.policy import Completion
 from rollout.records.digests import PolicyDigests
@@ -20,7 +20,7 @@ from rollout.records.sampling import Sampling
 from training.configuration.run import RunConfig, load_run
 from training.records.open_store import OpenStore
 from training.records.stage_times import read_times
-from training.rounds.line import Line, Notice, RunError, Shard
+from training.rounds.line import Line, Notice, Shard
 from training.rounds.loop import run_round
 from training.rounds.measurement import RoundMeasured
 from training.rounds.processes import Child, StageProcesses
@@ -70,7 +70,7 @@ def test_a_stage_that_runs_out_of_memory_says_what_the_same_command_goes_on_with
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 
     work = _LineTask(CONFIG, tmp_path, CONFIG.arms[0], 7, 1, "digest", {}, _StageTask(fails, (), "a-7"))
-    with pytest.raises(RunError, match="a-7: fails: out of memory: run the same command again with --set") as caught:
+    with pytest.raises(RunFailed, match="a-7: fails: out of memory: run the same command again with --set") as caught:
         _work_on(Channel(None, SimpleQueue()), work)
     settings = str(caught.value).partition("--set ")[2].replace(" or ", " ").split(", ")
     assert settings == ["sampling.num_seats=75", "jobs=1", "workers.samplers=1"]
@@ -354,7 +354,7 @@ def test_without_gpus_there_are_no_more_policies_than_the_memory_holds(tmp_path,
 
 
 def test_a_stage_that_crashes_twice_ends_the_run(tmp_path):
-    with pytest.raises(RunError, match=r"crash: its process ended with status 3, for the second time"):
+    with pytest.raises(RunFailed, match=r"crash: its process ended with status 3, for the second time"):
         processes(tmp_path).run(crash)
 
 
@@ -381,14 +381,15 @@ from pathlib import Path
 sys.path.insert(0, "tests")
 from multiprocessing import forkserver
 from test_stage_processes import crash, processes
-from training.rounds.line import Line, RunError
+from critics.errors import RunFailed
+from training.rounds.line import Line
 from training.rounds.run import Slots
 from training.rounds import processes as started
 
 def ended():
     try:
         line.run(crash)
-    except RunError:
+    except RunFailed:
         told.append("ended")
 
 if __name__ == "__main__":
@@ -445,7 +446,7 @@ def test_where_a_run_has_failed_the_next_one_of_the_process_starts(tmp_path):
 def test_a_line_that_begins_as_the_run_ends_is_ended_too(tmp_path):
     slots = Slots(1, [])
     slots.kill()
-    with slots.held(processes(tmp_path)) as stages, pytest.raises(RunError):
+    with slots.held(processes(tmp_path)) as stages, pytest.raises(RunFailed):
         stages.run(surroundings)
     assert not list((tmp_path / "log").glob("*"))
 

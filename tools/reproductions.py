@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tools.capacity import Store, Workload, a100, cost
-from training.autoeval.benchmarks import correlation, predictive_power, published_tables
+from training.autoeval.benchmarks import Table, correlation, predictive_power, published
 from training.configuration.section import Section, read_yaml, validated
 from training.estimates import Proportion
 
@@ -111,6 +111,15 @@ class DatasetRate(Section):
         rate = Proportion(found[self.metric], found["n"])
         low, high = rate.interval
         return f"{self.mode}, {self.metric}: {rate.rate:.1%} ({low:.1%} to {high:.1%}, n = {rate.n})"
+
+
+def published_tables() -> dict[str, tuple[Table, Table]]:
+    """Return the paper's pairs of tables, AutoEval's first."""
+    scores = {name: table["scores"] for name, table in published().items() if "scores" in table}
+    return {
+        name: ({model: row[0] for model, row in rows.items()}, {model: row[1] for model, row in rows.items()})
+        for name, rows in scores.items()
+    }
 
 
 class FromTables(Section):

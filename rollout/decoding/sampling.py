@@ -25,7 +25,7 @@ from rollout.decoding.reference import generate_batch
 from rollout.decoding.request import Request, RequestLimits, is_out_of_memory
 from rollout.decoding.rows import Row
 from rollout.decoding.seats import Seats
-from rollout.records.sampling import ALL_OFF, Switches
+from rollout.records.sampling import ALL_OFF, Switches, batches
 
 log = logging.getLogger(__name__)
 _SHRINK_BELOW = 0.75
@@ -60,8 +60,8 @@ def sample_batch(
         DecodingLoop(model, masks, limits, switches).run(requests, num, seats)
         return [request.output for request in requests]
     _say_once(type(model).__name__)
-    for start in range(0, len(requests), num):
-        generate_batch(model, requests[start : start + num], masks, limits, switches)
+    for batch in batches(requests, num):
+        generate_batch(model, batch, masks, limits, switches)
     return [request.output for request in requests]
 
 

@@ -7,7 +7,6 @@
 Every word says how many parts follow, so that no bracket is needed. Groups of more than two come as nested pairs.
 """
 
-import random
 from collections.abc import Sequence
 
 from critics.formats.equivalence.language import ALPHABET, Language, read_expression
@@ -38,7 +37,7 @@ _PAIRS = {
     Operator.IMPLIES: ("if", "then"),
     Operator.IFF: ("equally", "and"),
 }
-_FIRST_WORDS = {words[0]: (operator, words[1]) for operator, words in _PAIRS.items()}
+FIRST_WORDS = {words[0]: (operator, words[1]) for operator, words in _PAIRS.items()}
 _QUANTIFIERS = {Quantifier.ALL: "every", Quantifier.SOME: "some"}
 _KINDS = {word: quantifier for quantifier, word in _QUANTIFIERS.items()}
 _LINKS = ("relates", "to", "at", "by")
@@ -64,41 +63,6 @@ def understand(description: str, language: Language) -> str:
     if words.left:
         raise DescriptionError(f"{words.left[0]!r} follows a description that is complete")
     return found
-
-
-def worded(description: str, rng: random.Random, *, error_rate: float) -> str:
-    """Return a description in which one word is wrong at a rate, so that it says something else and can be read."""
-    words = description.split()
-    places = [place for place, word in enumerate(words) if word in _CONFUSED]
-    if not places or rng.random() >= error_rate:
-        return description
-    place = rng.choice(places)
-    word = words[place]
-    if word in _FIRST_WORDS:
-        words[_between(words, place)] = "or" if word == "both" else "and"
-    words[place : place + 1] = _CONFUSED[word].split()
-    return " ".join(words)
-
-
-_CONFUSED = {
-    "both": "either",
-    "either": "both",
-    "not": "",
-    "every": "some",
-    "some": "every",
-    "zero": "one",
-    "one": "zero",
-}
-
-
-def _between(words: Sequence[str], place: int) -> int:
-    """Return where the word stands that goes with the first word of a pair."""
-    depth, links = 0, {link for _, link in _FIRST_WORDS.values()}
-    for number in range(place, len(words)):
-        depth += (words[number] in _FIRST_WORDS) - (words[number] in links)
-        if depth == 0:
-            return number
-    raise DescriptionError(f"{words[place]!r} has no second part")
 
 
 def _of_formula(formula: Formula) -> list[str]:
@@ -153,8 +117,8 @@ def _formula(words: _Words, bound: tuple[str, ...]) -> Formula:
     word = words.next()
     if word == "not":
         return Not(_formula(words, bound))
-    if word in _FIRST_WORDS:
-        operator, between = _FIRST_WORDS[word]
+    if word in FIRST_WORDS:
+        operator, between = FIRST_WORDS[word]
         one = _formula(words, bound)
         words.expect(between)
         return Compound(operator, (one, _formula(words, bound)))

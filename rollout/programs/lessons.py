@@ -1,13 +1,13 @@
 """Lessons of a trace of programs: the way that led to its last program, and the trace cut off earlier.
 
-A translator learns the direct way, from the problem to the program that was kept, and perhaps the last mending step.
+A translator learns the direct way, from the problem to the program that was kept.
 Its prompt shows no examples: they are what it is trained to do without.
 """
 
 from dataclasses import replace
 
 from rollout.programs.backups import recalled
-from rollout.programs.prompt import about, opening, program_in
+from rollout.programs.prompt import opening, program_in
 from rollout.programs.refiners import REPEATED
 from rollout.prompts.conversation import Message, message
 from rollout.records.steps import ProgramReply, ProgramStep, versions
@@ -16,18 +16,7 @@ from rollout.records.traces import Trace
 
 def direct_messages(trace: Trace) -> list[Message]:
     """Return the conversation from the problem to the program, in one turn and without examples."""
-    return [*_opened(trace), message("assistant", trace.completion)]
-
-
-def mending_messages(trace: Trace) -> list[Message] | None:
-    """Return the conversation from the version before to the program; None where nothing was mended."""
-    known = versions(trace.program_steps)
-    if len(known) < 2:
-        return None
-    before, last = known[-2:]
-    assert last.asked is not None
-    said = about(_opened(trace), program_in(before.text), last.asked)
-    return [*said, message("assistant", program_in(last.text))]
+    return [*opening(trace.problem, trace.format, 0), message("assistant", trace.completion)]
 
 
 def stage_names(trace: Trace) -> list[str]:
@@ -75,7 +64,3 @@ def after_refinements(trace: Trace, num: int) -> Trace:
 
 def _refinements(trace: Trace) -> list[ProgramReply]:
     return [step for step in trace.program_steps if isinstance(step, ProgramReply) and step.kept is not None]
-
-
-def _opened(trace: Trace) -> list[Message]:
-    return opening(trace.problem, trace.format, 0)

@@ -14,7 +14,7 @@ from critics.problem import is_object
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Messages, message
 from rollout.published.logic_forms import LOGIC_CLASSES, LogicClass
-from rollout.records.sampling import Sampling, derived_seed
+from rollout.records.sampling import Sampling, batches, derived_seed
 
 DESCRIPTIONS: dict[LogicClass, str] = {
     "conditional": "a fact, or a plain rule: some conditions, joined by and or or, lead to one or more conclusions",
@@ -63,11 +63,11 @@ def classify(
     policy: ChatPolicy, statements: Sequence[str], sampling: Sampling, *, seed: int, batch_size: int = BATCH_SIZE
 ) -> list[LogicClass | None]:
     """Ask a policy for the class of each statement; None where it gives none."""
-    batches = [statements[start : start + batch_size] for start in range(0, len(statements), batch_size)]
-    prompts = [policy.conversation(question(batch)) for batch in batches]
-    seeds = [derived_seed(seed, "stratification", *batch) for batch in batches]
+    listed = list(batches(statements, batch_size))
+    prompts = [policy.conversation(question(batch)) for batch in listed]
+    seeds = [derived_seed(seed, "stratification", *batch) for batch in listed]
     completions = policy.complete(prompts, None, seeds, replace(sampling, decoding="free"))
-    read = (read_classes(c.text, len(batch)) for c, batch in zip(completions, batches, strict=True))
+    read = (read_classes(c.text, len(batch)) for c, batch in zip(completions, listed, strict=True))
     return [name for batch in read for name in batch]
 
 

@@ -1,9 +1,11 @@
 """Sampling: how attempts are drawn from a policy, apart from anything that draws them."""
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+Item = TypeVar("Item")
 Decoding = Literal["guided", "free"]
 Conclusion = Literal["free", "decided"]
 
@@ -64,3 +66,8 @@ def derived_seed(*parts: object) -> int:
     """Return a 63-bit seed from names and numbers by SHA-256, so that item i never depends on its neighbours."""
     text = "\x1f".join(map(str, parts))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+
+def batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """Yield the items `size` at a time, in order."""
+    return (items[start : start + size] for start in range(0, len(items), size))

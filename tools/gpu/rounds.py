@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from training.benches.cells import Cell, Row, Setting, started, value
-from training.benches.models import MODELS, Model, write_enlarged
+from training.benches.models import MODELS, Model
 from training.planning.known_models import Dimensions
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +43,7 @@ def _round(setting: Setting) -> list[Row]:
     from training.configuration.run import RunConfig
 
     shape = SMALL_SHAPE if setting.toy else MODELS["1B"]
-    model = write_enlarged(ROOT / FAIR, shape, setting.scratch / "enlarged")
+    model = _enlarged(ROOT / FAIR, shape, setting.scratch / "enlarged")
     num = 10 if setting.toy else 256
     config = RunConfig.model_validate(
         {
@@ -198,3 +198,36 @@ def _run_smoke(out: Path, *, toy: bool) -> None:
                 measure(line, None, None)
             else:
                 run_line(line)
+
+
+def _enlarged(small: Path, shape: Model, folder: Path) -> Path:
+    """Write a trained Llama in a larger one's shape: it writes what the small one writes, at the large one's cost.
+
+    Widths are filled up with zeros, layers with such as add nothing; norms are scaled, since their mean is over more
+    numbers. Heads keep the small model's width, of which the large one has as many more. Outputs beyond the tokenizer's
+    tokens are never chosen (`rollout.decoding`).
+    """
+    import torch
+
+    transformers: Any = import_module("transformers")
+    if (folder / "tokenizer.json").exists():
+        return folder
+    source = transformers.AutoModelForCausalLM.from_pretrained(small, dtype=torch.float32)
+    config = transformers.AutoConfig.from_pretrained(small)
+    had, size = config.hidden_size, shape.size
+    heads = size.num_attention_heads * size.head_dim // config.head_dim
+    config.hidden_size, config.intermediate_size = size.hidden_size, size.intermediate_size
+    config.num_hidden_layers, config.vocab_size = size.num_hidden_layers, size.vocab_size
+    config.num_attention_heads = config.num_key_value_heads = heads
+    config.rms_norm_eps *= had / size.hidden_size
+    made = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    told = source.state_dict()
+    with torch.no_grad():
+        for name, weights in made.state_dict().items():
+            weights.zero_()
+            if name in told:
+                part = told[name] * (had / size.hidden_size) ** 0.5 if weights.dim() == 1 else told[name]
+                weights[tuple(slice(0, length) for length in part.shape)] = part
+    made.half().save_pretrained(folder)
+    transformers.AutoTokenizer.from_pretrained(small).save_pretrained(folder)
+    return folder

@@ -6,13 +6,13 @@ something to improve.
 """
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from critics.errors import InputError
 from critics.formats.equivalence.language import ALPHABET, Language
 from critics.problem import Problem
-from rollout.formulas.description import describe, understand, worded
+from rollout.formulas.description import FIRST_WORDS, DescriptionError, describe, understand
 from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation
 
@@ -56,3 +56,38 @@ def _unbalanced(written: str, rng: random.Random) -> str:
         return written
     place = rng.choice(places)
     return written[:place] + written[place + 1 :]
+
+
+def worded(description: str, rng: random.Random, *, error_rate: float) -> str:
+    """Return a description in which one word is wrong at a rate, so that it says something else and can be read."""
+    words = description.split()
+    places = [place for place, word in enumerate(words) if word in _CONFUSED]
+    if not places or rng.random() >= error_rate:
+        return description
+    place = rng.choice(places)
+    word = words[place]
+    if word in FIRST_WORDS:
+        words[_between(words, place)] = "or" if word == "both" else "and"
+    words[place : place + 1] = _CONFUSED[word].split()
+    return " ".join(words)
+
+
+_CONFUSED = {
+    "both": "either",
+    "either": "both",
+    "not": "",
+    "every": "some",
+    "some": "every",
+    "zero": "one",
+    "one": "zero",
+}
+
+
+def _between(words: Sequence[str], place: int) -> int:
+    """Return where the word stands that goes with the first word of a pair."""
+    depth, links = 0, {link for _, link in FIRST_WORDS.values()}
+    for number in range(place, len(words)):
+        depth += (words[number] in FIRST_WORDS) - (words[number] in links)
+        if depth == 0:
+            return number
+    raise DescriptionError(f"{words[place]!r} has no second part")

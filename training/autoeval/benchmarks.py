@@ -74,12 +74,3 @@ def compared(benchmarks: Mapping[str, tuple[Table, Table]]) -> list[Record]:
 def published() -> dict[str, Any]:
     """Return the paper's tables 8 to 14: for each benchmark the data set, the bound on complexity, and both scores."""
     return read_yaml(PUBLISHED)
-
-
-def published_tables() -> dict[str, tuple[Table, Table]]:
-    """Return the paper's pairs of tables, AutoEval's first."""
-    scores = {name: table["scores"] for name, table in published().items() if "scores" in table}
-    return {
-        name: ({model: row[0] for model, row in rows.items()}, {model: row[1] for model, row in rows.items()})
-        for name, rows in scores.items()
-    }

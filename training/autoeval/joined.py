@@ -26,6 +26,7 @@ from training.autoeval.figures import (
 from training.autoeval.score_tables import Source
 from training.autoeval.scores import STRATA, scores
 from training.outcomes import Record, pooled
+from training.records.run_folder import scores_files
 from training.tables import between, markdown, percent
 
 _Own = TypeVar("_Own")
@@ -103,11 +104,6 @@ def read_measured(record: object, where: str) -> Measured:
     except ValidationError as error:
         reason = error.errors()[0]["msg"]
         raise InputError(f"{where}: not the scores of an evaluation ({reason}); name what `--out` was given") from error
-
-
-def scores_files(folder: Path) -> list[Path]:
-    """Return the files of scores in a folder, at any depth."""
-    return sorted(folder.rglob("scores.json"))
 
 
 def read_folder(folder: Path) -> list[Measured]:

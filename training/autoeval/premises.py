@@ -31,7 +31,7 @@ from rollout.formulas.statement import read_notation
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Message, message
 from rollout.records.digests import ServerUse
-from rollout.records.sampling import Sampling, derived_seed
+from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.scores import FATES, counts_record, scores_of
 from training.autoeval.text_similarity import METEOR_MATCHES, similarities
@@ -117,8 +117,7 @@ def written(
     policy: ChatPolicy, asked: Sequence[Premise], way: Way, sampling: Sampling, *, seed: int, batch_size: int
 ) -> Iterator[Rendering]:
     """Yield what a policy writes for each premise."""
-    for start in range(0, len(asked), batch_size):
-        batch = asked[start : start + batch_size]
+    for batch in batches(asked, batch_size):
         prompts = [policy.conversation(_request(premise, way)) for premise in batch]
         seeds = [derived_seed(seed, premise.id, way) for premise in batch]
         completions = policy.complete(prompts, None, seeds, sampling)

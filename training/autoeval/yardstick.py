@@ -18,7 +18,7 @@ from rollout.policies.policy import ChatPolicy
 from rollout.problems.catalogue import family
 from rollout.problems.splits import Split
 from rollout.records.digests import ServerUse
-from rollout.records.sampling import Sampling, derived_seed
+from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.errors import measure_false_positives, verifier_pairs, verifier_rows, verifier_score
 from training.autoeval.round_trips import RoundTrips
@@ -159,8 +159,7 @@ def measure_trips(
 
 
 def _attempts(policy: ChatPolicy, problems: Sequence[Problem], asked: Asked, seed: int) -> Iterator[Trace]:
-    for start in range(0, len(problems), asked.batch_size):
-        batch = problems[start : start + asked.batch_size]
+    for batch in batches(problems, asked.batch_size):
         yield from (asked.source or asked.strategy).attempts(policy, batch, asked.sampling, seed=seed)
 
 
@@ -172,9 +171,8 @@ def measure_verifier(
     Return its score, whole and by data set, category and stratum, and what each answer has cost a server.
     """
     pairs = verifier_pairs(trips)
-    size = batch_size or max(1, len(pairs))
-    batches = (pairs[start : start + size] for start in range(0, len(pairs), size))
-    given = [opinion for batch in batches for opinion in opinions(policy, batch, sampling, seed=seed)]
+    listed = batches(pairs, batch_size or max(1, len(pairs)))
+    given = [opinion for batch in listed for opinion in opinions(policy, batch, sampling, seed=seed)]
     said: dict[str, Said] = {opinion.pair.id: opinion.said for opinion in given}
     strata = {by: rows for by in STRATA if (rows := verifier_rows(said, trips, by))}
     found = {**verifier_score(said, trips), "rows": verifier_rows(said, trips), "by_stratum": strata}

@@ -1,4 +1,4 @@
-"""Models of known shapes with random weights, and a small trained model in a large one's shape.
+"""Models of known shapes with random weights.
 
 Nothing is downloaded: a vocabulary of real size is made up (`training.benches.synthetic`).
 """
@@ -80,36 +80,3 @@ def _letters() -> dict[int, str]:
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = (byte for byte in range(256) if byte not in printable)
     return {byte: chr(byte) for byte in printable} | {byte: chr(256 + i) for i, byte in enumerate(others)}
-
-
-def write_enlarged(small: Path, shape: Model, folder: Path) -> Path:
-    """Write a trained Llama in a larger one's shape: it writes what the small one writes, at the large one's cost.
-
-    Widths are filled up with zeros, layers with such as add nothing; norms are scaled, since their mean is over more
-    numbers. Heads keep the small model's width, of which the large one has as many more. Outputs beyond the tokenizer's
-    tokens are never chosen (`rollout.decoding`).
-    """
-    import torch
-
-    transformers: Any = import_module("transformers")
-    if (folder / "tokenizer.json").exists():
-        return folder
-    source = transformers.AutoModelForCausalLM.from_pretrained(small, dtype=torch.float32)
-    config = transformers.AutoConfig.from_pretrained(small)
-    had, size = config.hidden_size, shape.size
-    heads = size.num_attention_heads * size.head_dim // config.head_dim
-    config.hidden_size, config.intermediate_size = size.hidden_size, size.intermediate_size
-    config.num_hidden_layers, config.vocab_size = size.num_hidden_layers, size.vocab_size
-    config.num_attention_heads = config.num_key_value_heads = heads
-    config.rms_norm_eps *= had / size.hidden_size
-    made = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
-    told = source.state_dict()
-    with torch.no_grad():
-        for name, weights in made.state_dict().items():
-            weights.zero_()
-            if name in told:
-                part = told[name] * (had / size.hidden_size) ** 0.5 if weights.dim() == 1 else told[name]
-                weights[tuple(slice(0, length) for length in part.shape)] = part
-    made.half().save_pretrained(folder)
-    transformers.AutoTokenizer.from_pretrained(small).save_pretrained(folder)
-    return folder

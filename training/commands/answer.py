@@ -4,34 +4,28 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from critics.errors import InputError
-from critics.judge import JudgePool, judge_on_trust, judge_record
 from critics.problem import Problem
 from critics.verdict.certificate import read_certificate
-from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.records.selection import Abstained, AnswerRule, Outcome, ProvedAnswer, is_settled, outcome
 from rollout.records.traces import Trace
-from training.commands.evaluate import arms_of
 from training.commands.messages import say
 from training.commands.options import Adapter, Config, Jobs, Json, Overrides, Seed
 from training.configuration.run import ArmConfig, RunConfig, load_run
-from training.logs import tracked
 from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.store import write_json, write_records, write_text
 from training.reporting.at_k import Samples, at_k_record, at_k_table, samples_of
 from training.reporting.proofs import proof_lines
 from training.reporting.selective import curve_figure, curve_table, selective, selective_curve
-from training.rounds.answering import Answering, Formalism, attempts_at, blind
-from training.rounds.evaluation import problems_digest
-from training.rounds.problems import held_out_problems, load_problems
-from training.rounds.rollout_store import stored_strategy
-from training.workers.policy import quiet_policy
-from training.workers.strategies import Strategy, strategy_of
+
+if TYPE_CHECKING:
+    from rollout.actor_critic.feedback import DialogReviewPool
+    from training.rounds.answering import Formalism
 
 EXAMPLE = "certistar answer configs/smoke.yaml --problems problems.jsonl --adapter adapter -k 8"
 Formalisation = Literal["checked", "trusted"]
@@ -144,11 +138,13 @@ def answer(
     overrides: Overrides = None,
 ) -> None:
     """Answer with a proof, or abstain: sample until an attempt is certified, with the gold answer withheld."""
+    from training.rounds.problems import held_out_problems, load_problems
+
     asked = AnswerOptions(num, adapter, formalisation, proofs, arms or [], seed, jobs, curve, out)
     loaded = load_run(config, overrides)
     _refuse(asked)
     wanted = list(load_problems(problems)) if problems else held_out_problems(loaded, loaded.seeds[0])
-    chosen = arms_of(loaded, asked.arms)
+    chosen = loaded.arms_named(asked.arms)
     attempts = _attempts(loaded, chosen, wanted, asked)
     found = {name: outcome(made, asked.rule, len(chosen)) for name, made in attempts.items()}
     gold = {problem.id: problem.answer for problem in wanted if problem.answer is not None}
@@ -179,6 +175,11 @@ def _attempts(
     config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: AnswerOptions
 ) -> Mapping[str, list[Trace]]:
     """Return the judged attempts; under `--curve` as many as there may be at each problem."""
+    from critics.judge import JudgePool, judge_on_trust, judge_record
+    from rollout.actor_critic.feedback import DialogReviewPool
+    from training.logs import tracked
+    from training.rounds.answering import Answering, attempts_at, blind
+
     trusting = asked.formalisation == "trusted"
     judge_one = judge_on_trust if trusting else judge_record
     reviewing = DialogReviewPool(timeout_s=config.actor_critic.timeout_s)
@@ -194,7 +195,12 @@ def _attempts(
         return attempts_at([blind(problem, trusting=trusting) for problem in problems], answering, numbers)
 
 
-def _formalism(config: RunConfig, arm: ArmConfig, asked: AnswerOptions, reviews: DialogReviewPool) -> Formalism:
+def _formalism(config: RunConfig, arm: ArmConfig, asked: AnswerOptions, reviews: "DialogReviewPool") -> "Formalism":
+    from training.rounds.answering import Formalism
+    from training.rounds.rollout_store import stored_strategy
+    from training.workers.policy import quiet_policy
+    from training.workers.strategies import Strategy, strategy_of
+
     strategy: Strategy = strategy_of(config, arm, trained=asked.adapter is not None, review=reviews)
     if asked.out is not None:
         store = OpenStore(asked.out / f"attempts-{arm.name}.open.jsonl")
@@ -220,6 +226,7 @@ def _provenance(
 ) -> dict[str, Any]:
     from rollout.records.digests import adapter_weights_digest
     from training.lineage.provenance import provenance
+    from training.rounds.evaluation import problems_digest
 
     return {
         **provenance(config),

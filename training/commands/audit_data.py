@@ -15,6 +15,7 @@ from training.exchange.labelled import read_labelled
 from training.exchange.rationales import Reading
 from training.lineage.kept import free_name
 from training.logs import tracked
+from training.tables import with_interval
 
 _MOST = 5
 """Wrong labels that are printed; all are in the folder."""
@@ -90,7 +91,4 @@ def _show(told: Mapping[str, Any], out: Path | None) -> None:
 
 
 def _rate(rate: Mapping[str, Any]) -> str:
-    if not rate["n"]:
-        return "-"
-    low, high = rate["interval"]
-    return f"{rate['rate']:.1%} ({low:.1%} to {high:.1%})"
+    return with_interval(rate["rate"], rate["interval"])

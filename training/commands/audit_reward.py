@@ -18,9 +18,10 @@ from training.configuration.section import nearest
 from training.exchange.columns import read_answers, read_columns
 from training.exchange.rationales import Reading, as_they_stand, read_table
 from training.exchange.tables import Rows, read_rows
-from training.rewards.findings import Agreement, Limits, Rate, RewardReport, WrongCase, agreement, audited, paid
+from training.rewards.findings import Agreement, Limits, RewardReport, WrongCase, agreement, audited, paid
 from training.rewards.probes import DATASETS, FORMATS, Demonstration, Style, cases, demonstrated, generated, gold_word
 from training.rewards.rewarding import Paid, Rewarding, Rollout, rewarding
+from training.tables import between, with_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ def _show(report: RewardReport) -> None:
     should = {"accept": "accepted", "reject": "rejected", "either": "rejected" if report.limits.strict else "either"}
     for row in report.probes:
         counts = map(str, (row.abstained, row.faults))
-        rate = (str(row.wrong.k), str(row.wrong.n), _interval(row.wrong))
+        rate = (str(row.wrong.k), str(row.wrong.n), between(row.wrong.interval))
         shown.add_row(row.probe, should[row.expects], *rate, *counts, row.check)
     Console(stderr=True, width=140).print(shown)
     first: dict[tuple[str, str], WrongCase] = {}
@@ -196,12 +197,8 @@ def _show(report: RewardReport) -> None:
         ("false negatives", report.false_negatives, ""),
         ("right answers without a proof accepted", report.unproved, f" ({unproved})"),
     ):
-        say(f"{name}: {rate.k} of {rate.n}, {_interval(rate)}{note}")
+        say(f"{name}: {rate.k} of {rate.n}, {between(rate.interval)}{note}")
     say("passed" if report.passed else f"failed: a probe has over {report.limits.threshold:.0%} wrong, or a fault")
-
-
-def _interval(rate: Rate) -> str:
-    return f"{rate.interval[0]:.1%} to {rate.interval[1]:.1%}"
 
 
 def _brief(completion: str) -> str:
@@ -216,8 +213,7 @@ def _show_agreement(asked: RewardAudit, found: Agreement) -> None:
     only = f"only {asked.reward} {found.only_reward}, only {asked.against} {found.only_against}"
     say(f"both accept {found.both}, {only}, neither {found.neither}")
     if found.agreement is not None and found.difference_interval is not None:
-        low, high = found.agreement_interval
-        say(f"they agree on {found.agreement:.1%} ({low:.1%} to {high:.1%})")
+        say(f"they agree on {with_interval(found.agreement, found.agreement_interval)}")
         low, high = found.difference_interval
         say(f"difference {found.difference:+.1%} ({low:+.1%} to {high:+.1%}), McNemar's exact p {found.p:.2g}")
         if found.prompts < found.n:

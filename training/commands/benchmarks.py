@@ -148,8 +148,10 @@ def plan_benchmarks(
     models: Sequence[NamedModel], names: Sequence[str], asked: BenchmarkOptions, on: str | None
 ) -> Iterator[str]:
     """Yield for people what each model would be asked; raises `CannotFit` where a benchmark could not be asked."""
+    from training.logs import quieten
     from training.planning.requests import plan
 
+    quieten()
     listed = [name for each in names for name in expanded(each)]
     _refuse(models, listed, asked)
     with JudgePool() as judges, DialogReviewPool(timeout_s=models[0].config.actor_critic.timeout_s) as reviews:

@@ -11,6 +11,7 @@ from critics.errors import InputError
 from training.commands.messages import say
 from training.commands.options import Json
 from training.outcomes import Record
+from training.records.run_folder import scores_files
 from training.records.store import write_json, write_text
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def compare(
         _compare_tables(runs, as_json, out)
     elif any(run.is_file() for run in runs):
         _compare_traces(runs, as_json, out)
-    elif any(_scores_files(run) for run in runs):
+    elif any(scores_files(run) for run in runs):
         _compare_benchmarks(runs, out)
     elif any(not (run / "lines.json").exists() and any(run.rglob("evaluation.json")) for run in runs):
         _compare_evaluations(runs, as_json, out)
@@ -168,7 +169,7 @@ def _compare_benchmarks(folders: Sequence[Path], out: Path | None) -> None:
     """Print the tables of all benchmarks in the folders; `out` gets them with the figures of all models."""
     from training.autoeval.joined import joined_files, read_folder, tables_of
 
-    if others := [str(folder) for folder in folders if not _scores_files(folder)]:
+    if others := [str(folder) for folder in folders if not scores_files(folder)]:
         raise InputError(f"compare: {folders[0]} has scores of benchmarks, and {others[0]} has none; compare either")
     found = [own for folder in folders for own in read_folder(folder)]
     for name, text in joined_files(found).items() if out is not None else ():
@@ -179,17 +180,13 @@ def _compare_benchmarks(folders: Sequence[Path], out: Path | None) -> None:
         say(f"the tables and figures are in {out}")
 
 
-def _scores_files(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("scores.json"))
-
-
 def _are_tables(named: Sequence[Path]) -> bool:
     """Say whether tables of scores are named, not runs; raises `InputError` where it is both.
 
     Beside a table a folder of benchmarks' scores is one too: its models' own pairs.
     """
     tables = [path for path in named if str(path) == PAPER or path.suffix in (".yaml", ".yml")]
-    if tables and (others := [str(path) for path in named if path not in tables and not _scores_files(path)]):
+    if tables and (others := [str(path) for path in named if path not in tables and not scores_files(path)]):
         raise InputError(f"compare: {tables[0]} is a table of scores and {others[0]} is none; compare either")
     return bool(tables)
 
@@ -200,9 +197,7 @@ def _compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> N
     from training.autoeval.joined import paired, read_folder
     from training.autoeval.score_tables import merged, read_source
 
-    sources = [
-        paired(read_folder(path), path.name) if _scores_files(path) else read_source(str(path)) for path in named
-    ]
+    sources = [paired(read_folder(path), path.name) if scores_files(path) else read_source(str(path)) for path in named]
     tables = merged(sources)
     reported = {benchmark: own for source in sources for benchmark, own in source.reported.items()}
     for name, scores in tables.items():

@@ -10,7 +10,7 @@ from critics.problem import Problem
 from rollout.policies.policy import ChatPolicy
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
 from rollout.published.first_order import load_folio
-from rollout.records.sampling import Sampling, derived_seed
+from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.answers import by_logic, confusion
 from training.autoeval.premises import Way, autoformalised, informalised, premises, written
@@ -41,6 +41,12 @@ class AskedOfFile:
     """Items, drawn by the seed; None: all."""
     runs: int
     seed: int
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seed of each run; of one run its own."""
+        own = [derived_seed(self.seed, "benchmark", run) for run in range(self.runs)]
+        return own if self.runs > 1 else [self.seed]
 
 
 def is_comparison(name: str) -> bool:
@@ -90,10 +96,9 @@ def _reasoned(
     _need(problems)
     size = config.evaluation.batch_size
     runs: list[list[Trace]] = []
-    for run in range(asked.runs):
-        seed = derived_seed(asked.seed, "benchmark", run) if asked.runs > 1 else asked.seed
-        batches = (problems[start : start + size] for start in range(0, len(problems), size))
-        attempts = [t for batch in batches for t in strategy.attempts(policy, batch, sampling, seed=seed)]
+    for seed in asked.seeds:
+        listed = batches(problems, size)
+        attempts = [t for batch in listed for t in strategy.attempts(policy, batch, sampling, seed=seed)]
         runs.append(list(judged(attempts, judging)))
     logics = by_logic(runs)
     record = {**confusion(runs), **({"by_logic": logics} if logics else {})}
@@ -107,11 +112,8 @@ def _translated(
     way = TRANSLATING[asked.kind]
     listed = drawn(list(premises(load_folio(asked.file))), asked.num, asked.seed)
     _need(listed)
-    seeds = (
-        [derived_seed(asked.seed, "benchmark", run) for run in range(asked.runs)] if asked.runs > 1 else [asked.seed]
-    )
     size = config.evaluation.batch_size
-    replies = [r for seed in seeds for r in written(policy, listed, way, sampling, seed=seed, batch_size=size)]
+    replies = [r for seed in asked.seeds for r in written(policy, listed, way, sampling, seed=seed, batch_size=size)]
     spent = {"spent": spent_in(reply.server for reply in replies)}
     if way == "informalise":
         return {**informalised(replies, listed * asked.runs), **spent}

@@ -12,11 +12,7 @@ from rollout.records.traces import Trace
 from training.commands.messages import say_or_print
 from training.commands.options import Json, Out, Overrides
 from training.configuration.run import ArmConfig, RunConfig, load_run
-from training.lessons.references import UNTAUGHT, completions, dialogs
 from training.records.store import write_new_records
-from training.rounds.problems import read_problems
-from training.rounds.references import prompts, shown_to
-from training.workers.strategies import ActorCritic, no_review, strategy_of
 
 EXAMPLE = "certistar demonstrate problems.jsonl --out attempts.jsonl"
 _ANNOTATED = "a readable annotation (`meta.premises_fol` and `meta.conclusion_fol`)"
@@ -47,6 +43,10 @@ def demonstrate(
     as_json: Json = False,
 ) -> None:
     """Write reference attempts for problems that have a formalisation, an annotation or a gold answer."""
+    from training.lessons.references import completions
+    from training.rounds.problems import read_problems
+    from training.rounds.references import prompts
+
     if format_ not in _NEEDS:
         raise InputError(f"--format {format_!r}: must be one of {', '.join(_NEEDS)}")
     asked = _asked(config, arm, format_, overrides)
@@ -74,6 +74,8 @@ def _asked(
         if name is not None or overrides:
             raise InputError(f"{'--arm' if name is not None else '--set'}: name the configuration by --config FILE")
         return None
+    from training.rounds.references import shown_to
+
     config = load_run(config_path, overrides)
     written = "cot" if format_ == "english" else format_
     fitting = [arm for arm in config.arms if (arm.format if format_ == "english" else shown_to(arm)) == written]
@@ -87,6 +89,8 @@ def _asked(
 
 def _reviewed_dialogs(problems: list[Problem], asked: tuple[RunConfig, ArmConfig] | None) -> list[Trace]:
     from rollout.actor_critic.feedback import DialogReviewPool
+    from training.lessons.references import UNTAUGHT, dialogs
+    from training.workers.strategies import ActorCritic, no_review, strategy_of
 
     settings = UNTAUGHT
     if asked is not None:

@@ -5,30 +5,26 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from critics.errors import InputError
-from critics.judge import JudgePool
 from critics.problem import Problem
 from critics.replay.grades import grades_said
-from rollout.actor_critic.feedback import DialogReviewPool
 from training.commands.messages import say
 from training.commands.options import Adapter, Config, Json, Overrides, Seed
 from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.estimates import Proportion
-from training.logs import quieten
 from training.outcomes import Record
 from training.records.store import write_text
 from training.reporting.at_k import NAMES
-from training.reporting.leaderboard import Entry, leaderboard, overview
-from training.reporting.leaderboard_figure import write_leaderboard
 from training.reporting.spending import Price, read_prices
-from training.reporting.stages import stage_lines
-from training.rounds.entry import Measuring, entry, finished
-from training.rounds.problems import drawn_by_dataset, held_out_problems, read_problems, unshown
-from training.workers.models import NamedModel, named_models
+
+if TYPE_CHECKING:
+    from training.reporting.leaderboard import Entry
+    from training.rounds.entry import Measuring
+    from training.workers.models import NamedModel
 
 EXAMPLE = "certistar evaluate configs/smoke.yaml --problems problems.jsonl --adapter adapter"
 RETRY_COUNTS = ("right", "compiled", "tests_passed", "certified")
@@ -102,6 +98,9 @@ def evaluate(
     on: On = None,
 ) -> None:
     """Measure accuracy, certified and lucky rates on problems with 95% intervals, or AutoEval's scores."""
+    from training.rounds.problems import drawn_by_dataset, held_out_problems, read_problems, unshown
+    from training.workers.models import named_models
+
     loaded = load_run(config, overrides)
     chosen = named_models(loaded, models or (), adapter)
     priced = read_prices(prices or (), [model.label for model in chosen])
@@ -110,10 +109,9 @@ def evaluate(
 
         if problems:
             raise InputError("name what is measured: either --problems FILE, or --benchmark such as autoeval:PL:12")
-        named = arms_of(loaded, arms) if arms else []
+        named = loaded.arms_named(arms) if arms else []
         options = BenchmarkOptions(num, per_category, runs, seed, named, verifier, traces, table, out, as_json, priced)
         if dry:
-            quieten()
             print("\n".join(plan_benchmarks(chosen, benchmark, options, on)))
             return
         evaluate_benchmarks(chosen, benchmark, options)
@@ -121,7 +119,7 @@ def evaluate(
     wanted = [p for path in problems for p in read_problems(path)] if problems else held_out_problems(loaded, seed)
     wanted = unshown(loaded, wanted)
     given, wanted = wanted, drawn_by_dataset(wanted, num, seed)
-    asked = Asking(chosen, arms_of(loaded, arms or ()), priced, out, traces)
+    asked = Asking(chosen, loaded.arms_named(arms or ()), priced, out, traces)
     if traces is not None and (out is not None or len(chosen) > 1):
         raise InputError("--traces: is for one model without --out, which keeps the attempts of all of them")
     with measuring(loaded, wanted, seed, runs) as how:
@@ -132,6 +130,8 @@ def evaluate(
         entries = list(_entries(asked, how, quiet=as_json))
     _write(entries, out, table)
     if out is not None:
+        from training.reporting.leaderboard import overview
+
         write_text(out / "problems.md", overview(given, wanted))
     if as_json:
         print(json.dumps(_records(entries)))
@@ -141,7 +141,7 @@ def evaluate(
 class Asking:
     """Models, arms, files and prices that the options name."""
 
-    models: Sequence[NamedModel]
+    models: Sequence["NamedModel"]
     arms: Sequence[ArmConfig]
     prices: Mapping[str, Price]
     out: Path | None
@@ -149,23 +149,20 @@ class Asking:
 
 
 @contextmanager
-def measuring(config: RunConfig, problems: Sequence[Problem], seed: int, samples: int = 1) -> Generator[Measuring]:
+def measuring(config: RunConfig, problems: Sequence[Problem], seed: int, samples: int = 1) -> Generator["Measuring"]:
     """Yield what measures, with processes that judge."""
+    from critics.judge import JudgePool
+    from rollout.actor_critic.feedback import DialogReviewPool
+    from training.rounds.entry import Measuring
+
     with JudgePool() as judges, DialogReviewPool(timeout_s=config.actor_critic.timeout_s) as reviews:
         yield Measuring(problems, seed, judges, reviews, samples)
 
 
-def arms_of(config: RunConfig, names: Sequence[str]) -> list[ArmConfig]:
-    """Return the named arms of a configuration; the first one where none is named."""
-    known = {arm.name: arm for arm in config.arms}
-    for name in names:
-        if name not in known:
-            raise InputError(f"--arm {name!r}: the configuration has {', '.join(known)}")
-    return [known[name] for name in names] or config.arms[:1]
-
-
-def _entries(asked: Asking, how: Measuring, *, quiet: bool) -> Iterator[Entry]:
+def _entries(asked: Asking, how: "Measuring", *, quiet: bool) -> Iterator["Entry"]:
     """Yield each entry, models in their order."""
+    from training.rounds.entry import entry
+
     for model in asked.models:
         for arm in asked.arms:
             found = entry(model, arm, how, asked.out, asked.prices.get(model.label), asked.traces)
@@ -175,8 +172,9 @@ def _entries(asked: Asking, how: Measuring, *, quiet: bool) -> Iterator[Entry]:
             yield found
 
 
-def _plan(asked: Asking, how: Measuring, on: str | None) -> None:
+def _plan(asked: Asking, how: "Measuring", on: str | None) -> None:
     """Print what would be asked of each model, and stop where that cannot fit."""
+    from training.logs import quieten
     from training.planning.requests import plan
 
     quieten()
@@ -184,10 +182,11 @@ def _plan(asked: Asking, how: Measuring, on: str | None) -> None:
         print(line)
 
 
-def _refuse_what_does_not_fit(asked: Asking, how: Measuring) -> None:
+def _refuse_what_does_not_fit(asked: Asking, how: "Measuring") -> None:
     """Raise `CannotFit` before anything is asked; a seed model that was made here is asked in a way that fits."""
     from training.planning.forecast import must_fit_window
     from training.planning.lengths import SAMPLED, is_made_here, lengths_of, window_of
+    from training.rounds.entry import finished
 
     for model in asked.models:
         if is_made_here(model.config.model.name) or window_of(model.config.model) is None:
@@ -199,8 +198,11 @@ def _refuse_what_does_not_fit(asked: Asking, how: Measuring) -> None:
             must_fit_window({arm.name: own}, model.label)
 
 
-def _write(entries: Sequence[Entry], out: Path | None, table: Path | None) -> None:
+def _write(entries: Sequence["Entry"], out: Path | None, table: Path | None) -> None:
     """Write the table and, into the folder, the figure beside it."""
+    from training.reporting.leaderboard import leaderboard
+    from training.reporting.leaderboard_figure import write_leaderboard
+
     shown = leaderboard(entries)
     if table is not None:
         write_text(table, shown)
@@ -210,7 +212,7 @@ def _write(entries: Sequence[Entry], out: Path | None, table: Path | None) -> No
         say(f"table and figure: {out / 'table.md'}, {out / 'figure.svg'}")
 
 
-def _records(entries: Sequence[Entry]) -> Record:
+def _records(entries: Sequence["Entry"]) -> Record:
     """Return the modes by model and arm, without a level where there is one of it."""
     by_model: dict[str, Record] = {}
     for found in entries:
@@ -221,6 +223,8 @@ def _records(entries: Sequence[Entry]) -> Record:
 
 def _say_mode(label: str, mode: Record) -> None:
     """Print rates with their intervals, and content effects where problems are of several conditions."""
+    from training.reporting.stages import stage_lines
+
     label = f"{label}: " if label else ""
     n = mode["n"]
     for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"), ("answered", "answered")):

@@ -11,6 +11,7 @@ import typer
 from critics.errors import InputError
 from rollout.policies.policy import ChatPolicy
 from rollout.programs.failures import SCHEMES, TRANSLATION, Label, label_attempts
+from rollout.records.sampling import batches
 from rollout.records.traces import read_judgement
 from training.commands.attempts import GivenAttempt, judging, read_attempts
 from training.commands.messages import say
@@ -19,7 +20,6 @@ from training.configuration.run import ArmConfig, load_run
 from training.configuration.strategies import SingleConfig
 from training.records.store import read_records, write_records
 from training.reporting.label_sheets import SheetRow, agreement, chosen, read_sheet, write_sheet
-from training.workers.policy import quiet_policy
 
 EXAMPLE = "certistar failures configs/z3_refinement.yaml attempts.jsonl --out labels.jsonl --sheet sheet.csv"
 READER = ArmConfig(name="failures", keep="unfiltered", decoding="free", strategy=SingleConfig(name="cot"))
@@ -52,14 +52,16 @@ def failures(
     for path in _sheets(sheet).values():
         if path.exists():
             raise InputError(f"{path}: is there already, and somebody may have filled it in; name another --sheet")
+    from training.workers.policy import quiet_policy
+
     loaded, given = load_run(config, overrides), read_attempts(file, problems)
     judgements = list(map(read_judgement, judging(1, 10.0)(dict(each.record) for each in given)))
     policy = cast("ChatPolicy", quiet_policy(loaded, READER, adapter))
     sampling, size = loaded.sampling.sampling("free", samples=1), loaded.evaluation.batch_size
     labels: list[Label] = []
     attempts = [(each.attempt, judged) for each, judged in zip(given, judgements, strict=True)]
-    for start in range(0, len(attempts), size):
-        labels += label_attempts(policy, attempts[start : start + size], sampling, seed=seed)
+    for batch in batches(attempts, size):
+        labels += label_attempts(policy, batch, sampling, seed=seed)
     write_records(out, (label.record() for label in labels))
     rows = [
         SheetRow(each.attempt, judged.answer, _model_of(each)) for each, judged in zip(given, judgements, strict=True)

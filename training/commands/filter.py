@@ -25,7 +25,7 @@ from training.commands.options import Columns, Jobs, Json, Out, Timeout
 from training.commands.rationales import Filtering, filter_table, show
 from training.configuration.learning import KEEPS
 from training.configuration.section import nearest
-from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
+from training.curation.derivation import Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import funnel, kept, kept_by_grade, outline, select
 from training.curation.judging import FITS_ANOTHER, independent
 from training.curation.outcomes import coverage, outcomes
@@ -35,6 +35,7 @@ from training.lessons.teaching import file_examples
 from training.lineage.entries import engine_name, origin
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
 from training.lineage.revocation import Revocations, read_revocations
+from training.records.run_folder import DERIVED
 from training.records.store import write_records
 
 EXAMPLE = "certistar filter rationales.csv --out kept"
@@ -136,15 +137,15 @@ def _digest(found: Sequence[Rows | bytes], settings: Sequence[object]) -> str:
     return made.hexdigest()
 
 
-def _weights(config: Path | None) -> list[str]:
-    """Return a configuration's path, with the digest of its model or the name under which a server has it."""
+def _weights(config: Path | None) -> list[object]:
+    """Return a configuration's file, with the digest of its model or the name under which a server has it."""
     if config is None:
         return []
     from rollout.policies.policy import model_digest
     from training.configuration.run import load_run
 
     model = load_run(config).model
-    return [str(config), model_digest(model.pinned) if model.server is None else model.server.model]
+    return [config, model_digest(model.pinned) if model.server is None else model.server.model]
 
 
 def _write_dataset(

@@ -9,8 +9,9 @@ import typer
 
 from critics.errors import InputError
 from rollout.decoding.guide import Guide
-from training.commands.guide_session import Position, answer_batch, build_guide, position, read_text, split_open
+from training.commands.guide_session import Position, answer_batch, build_guide, position, split_open
 from training.commands.messages import say
+from training.records.store import read_text
 
 EXAMPLE = "certistar guide logic --batch texts.jsonl --out allowed.jsonl"
 _MAX_SHOWN = 8

@@ -14,7 +14,7 @@ from critics.text.blocks import ACTIONS
 from rollout.decoding.automaton import Automaton, Words
 from rollout.decoding.guide import CLOSE, Guide
 from rollout.guides.catalogue import guide_named, known_guides
-from training.records.store import read_records, write_records
+from training.records.store import read_records, read_text, write_records
 
 Mode: TypeAlias = Literal["fixed", "compatible"]
 
@@ -179,11 +179,3 @@ def _answer(here: Position, shown: dict[str, str]) -> dict[str, str | list[str] 
     unusable = {} if here.unusable is None else {"unusable": here.unusable}
     dropped = {"dropped": list(here.dropped)} if here.dropped else {}
     return {"state": here.state, "allowed": here.allowed, "goal": here.goal, **shown, **unusable, **dropped}
-
-
-def read_text(path: Path) -> str:
-    """Return a file's text; raises `InputError`."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as text ({error})") from error

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,7 +49,10 @@ def judge(
     verdicts = list(judge_all(dict(each.record) for each in given))
     write_records(out, verdicts)
     grades = count_by_grade(read_judgement(verdict).grade for verdict in verdicts if verdict["certificate"])
-    counts = {**tally(verdict["verdict"] for verdict in verdicts), **({"grades": grades} if grades else {})}
+    counts = {
+        **dict(sorted(Counter(verdict["verdict"] for verdict in verdicts).items())),
+        **({"grades": grades} if grades else {}),
+    }
     if not any(each.attempt.format in _PROGRAM_FORMATS for each in given):
         print_counts(counts, as_json)
         return
@@ -77,8 +79,3 @@ def _show(*tables: Any) -> None:
 
     for shown in tables:
         Console(stderr=True).print(shown)
-
-
-def tally(words: Iterable[str]) -> dict[str, int]:
-    """Count words."""
-    return dict(sorted(Counter(words).items()))

@@ -13,7 +13,6 @@ from rollout.records.traces import Trace, read_trace
 from training.commands.attempts import judging
 from training.commands.messages import say
 from training.commands.options import Jobs, Json, Runs, Timeout
-from training.commands.revoke import revoke
 from training.lineage.adapter_files import REVOKED
 from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
 from training.lineage.entries import Entry, LineageError, Origin, canonical, leaves_of, round_of, traces_of_round
@@ -67,6 +66,8 @@ def lineage(
 ) -> None:
     """Show what an adapter was trained on, down to one proof; or revoke a certificate, and mark what rests on it."""
     if revoked or context.info_name == "revoke":
+        from training.commands.revoke import revoke
+
         revoke(target, runs or [Path("checkpoints")], as_json)
         return
     adapter = Path(target)

@@ -11,6 +11,7 @@ from critics.errors import InputError
 from training.commands.messages import say
 from training.commands.options import Json
 from training.logs import tracked
+from training.records.run_folder import locked
 from training.records.shards import pack as packed_file
 from training.records.shards import sealed_traces
 
@@ -21,8 +22,6 @@ def pack(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")], as_json: Json = False
 ) -> None:
     """Compress the traces of a run's finished rounds in their place; zcat gives them back."""
-    from training.rounds.run import locked
-
     if not (run_folder / "config.yaml").exists():
         raise InputError(f"{run_folder}: is no run folder; name one that `certistar run` made")
     with locked(run_folder):

@@ -14,6 +14,7 @@ from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
 from training.commands.messages import say, say_or_print
 from training.commands.options import Json, Out, Seed
+from training.configuration.section import read_override
 from training.hardware import num_cores
 from training.records.store import write_new_records, write_text
 
@@ -60,7 +61,10 @@ def problems(
     if source is not None:
         listed = _published(source, name, num, seed)
     else:
-        keys = {**_prontoqa_keys(name, hops, ontology, ordered), **dict(map(_setting, settings or []))}
+        keys = {
+            **_prontoqa_keys(name, hops, ontology, ordered),
+            **dict(read_override(each, "depths=[1,2]") for each in settings or ()),
+        }
         configurations = _configurations(name, keys, split)
         listed = [p for own, keys in configurations.items() for p in _generated(own, keys, num or 200, seed, jobs)]
     if classes_by is not None:
@@ -165,19 +169,6 @@ def _hops(value: str) -> tuple[int, ...]:
     if not all(part.strip().isdigit() for part in value.split(",")):
         raise InputError(f"--hops {value!r}: write numbers by commas, such as 1,2,3")
     return tuple(int(part) for part in value.split(","))
-
-
-def _setting(setting: str) -> tuple[str, Any]:
-    """Read `KEY=VALUE`, the value as YAML has it."""
-    import yaml
-
-    key, equals, value = setting.partition("=")
-    if not equals:
-        raise InputError(f"--set {setting}: write key=value, such as --set depths=[1,2]")
-    try:
-        return key, yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise InputError(f"--set {setting}: the value is not YAML") from error
 
 
 def _words(value: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:

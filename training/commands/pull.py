@@ -3,19 +3,16 @@
 import json
 import shutil
 import tempfile
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from critics.errors import InputError
-from training.commands.attempts import judging
 from training.commands.messages import print_counts, say
 from training.commands.options import Jobs, Json, Out, Timeout
 from training.configuration.section import nearest
-from training.exchange.hub import PARTS, Place, place_to_pull
-from training.exchange.verification import ACCEPTED, Accepted, Rejection, check_adapter, check_dataset, check_pair
+from training.exchange.hub import place_to_pull
 from training.records.store import make_folder
 
 EXAMPLE = "certistar pull /data/pushed --out pulled"
@@ -32,6 +29,9 @@ def pull(
     as_json: Json = False,
 ) -> None:
     """Pull an adapter or a dataset and recheck all of it; exit status 1, and nothing kept, if any is rejected."""
+    from training.commands.attempts import judging
+    from training.exchange.verification import ACCEPTED, fetched_and_checked
+
     if keep not in ACCEPTED:
         raise InputError(f"--keep {keep!r} is not known; {nearest(keep, ACCEPTED)}")
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
@@ -39,7 +39,7 @@ def pull(
     make_folder(out.parent)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as beside:
         staged = Path(beside) / "pulled"
-        result = _fetched_and_checked(place_to_pull(source), source, staged, jobs, timeout, keep)
+        result = fetched_and_checked(place_to_pull(source), source, staged, judging(jobs, timeout, anew=True), keep)
         rejected = result["rejected"]
         if not rejected:
             if out.exists():
@@ -54,24 +54,3 @@ def pull(
         say(f"nothing was left in {out}" if rejected else f"everything holds; it is in {out}")
     if rejected:
         raise typer.Exit(1)
-
-
-def _fetched_and_checked(
-    place: Place, source: str, staged: Path, jobs: int, timeout_s: float, keep: Accepted
-) -> dict[str, Any]:
-    staged.mkdir()
-    there = [part for part in PARTS if place.fetch(part, staged / part)]
-    if not there:
-        raise InputError(f"{source}: holds neither an adapter nor a dataset that `certistar push` wrote")
-    counts: dict[str, int] = {}
-    rejected: list[Rejection] = []
-    adapter, dataset = (staged / part for part in PARTS)
-    if "adapter" in there:
-        rejected += check_adapter(adapter)
-    if "dataset" in there:
-        checked = check_dataset(dataset, judging(jobs, timeout_s, anew=True), keep)
-        rejected += checked.rejected
-        counts = {name: num for name, num in asdict(checked).items() if name != "rejected"}
-    if there == list(PARTS):
-        rejected += check_pair(adapter, dataset)
-    return {"pulled": there, "rejected": [asdict(each) for each in rejected], **counts}

@@ -9,6 +9,7 @@ from typing import Any
 from critics import registry
 from critics.errors import InputError
 from critics.text.reference import TRANSLATORS
+from rollout.records.sampling import batches
 from rollout.records.traces import Trace
 from training.commands.attempts import judging
 from training.commands.messages import print_counts, say
@@ -108,7 +109,6 @@ def formal_versions(table: Table, config_path: Path, out: Path) -> list[Trace]:
     from training.records.open_store import OpenStore
     from training.rounds.rollout_store import stored_strategy
     from training.workers.policy import quiet_policy
-    from training.workers.requests import batches
     from training.workers.strategies import Formalising
 
     config = load_run(config_path)

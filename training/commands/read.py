@@ -10,6 +10,7 @@ import certistar
 from critics.errors import InputError
 from critics.grammar.reader import Reading, Refusal
 from training.commands.options import Json
+from training.records.store import read_text
 
 EXAMPLE = "certistar read contract.txt"
 
@@ -24,7 +25,7 @@ def read(
     as_json: Json = False,
 ) -> None:
     """Show each sentence of a text as a formula, or why it is not read and what to write instead."""
-    declared = () if axioms is None else _text(axioms).splitlines()
+    declared = () if axioms is None else read_text(axioms).splitlines()
     found = [each for row in _rows(file) for each in certistar.read(*row, axioms=declared)]
     if as_json:
         print(json.dumps({"sentences": list(map(_record, found))}, ensure_ascii=False))
@@ -38,7 +39,7 @@ def read(
 
 def _rows(file: Path) -> list[tuple[str, str | None]]:
     """Return contexts with their questions; a file of text is one context."""
-    text = _text(file)
+    text = read_text(file)
     if file.suffix not in (".json", ".jsonl"):
         return [(text, None)]
     rows: list[tuple[str, str | None]] = []
@@ -49,13 +50,6 @@ def _rows(file: Path) -> list[tuple[str, str | None]]:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{file}, line {number}: not a JSON object with `context` ({error})") from error
     return rows
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read as text ({error}); name a file in UTF-8") from error
 
 
 def _record(each: Reading | Refusal) -> dict[str, Any]:

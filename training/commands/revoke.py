@@ -16,8 +16,8 @@ from training.lineage.entries import LINEAGE, engine_name, read_entries
 from training.lineage.kept import CERTIFICATES
 from training.lineage.retraining import is_aside
 from training.lineage.revocation import Revocations, Taint, Tainted, mark_adapter, read_revocations, taint, write_mark
+from training.records.run_folder import locked
 from training.records.store import is_stored, read_records, write_json
-from training.rounds.run import locked
 
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 _CRITIC = re.compile(r"(?:certistar-)?([\w-]+)[@/](\w[\w.]*)")

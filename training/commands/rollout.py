@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import chain
 
+from rollout.records.sampling import batches
 from training.commands.messages import say_or_print
 from training.commands.options import Adapter, Config, Json, Out, Overrides, Problems
 from training.configuration.run import load_run
@@ -26,7 +27,6 @@ def rollout(
     from training.rounds.problems import read_problems
     from training.rounds.rollout_store import stored_strategy
     from training.workers.policy import quiet_policy
-    from training.workers.requests import batches
     from training.workers.strategies import strategy_of
 
     loaded = load_run(config, overrides)

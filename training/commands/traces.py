@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from training.curation.derivation import DERIVED
 from training.lineage.entries import round_of
 from training.lineage.kept import CERTIFICATES
+from training.records.run_folder import DERIVED
 from training.records.store import is_stored, read_records
 
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")

@@ -1,7 +1,6 @@
 """Settings of what is learnt: which traces are kept, in which order problems come, and what dialogs teach."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, model_validator
@@ -16,53 +15,35 @@ CERTIFIED: tuple[Keep, ...] = ("strict", "faithful", "trusted")
 """The filters that ask for a certificate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Curriculum:
-    """Growth of the categories that a round draws from: by operators, depth, or what else the data set counts."""
+class CurriculumConfig(Section):
+    """Curriculum over the data set's categories of formulas, or its hops, the easiest first.
 
-    categories: Sequence[int]
-    rounds: int
-    first: int = 1
-    """Number of categories, easiest first, that the first round draws from; the last round draws from all."""
-    rehearsed: float = 0.25
+    A round draws from more and more of them: by operators, depth, or what else the data set counts.
+    """
+
+    first: Positive = 3
+    """Number of categories that the first round draws from; the last one draws from all of them."""
+    rehearsed: Annotated[float, Field(ge=0, lt=1)] = 0.25
     """The share of a later round's categories that are easier than its newest ones: what was learnt is kept up."""
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.first <= len(self.categories):
-            raise InputError(f"first: {self.first} is not within 1 to the {len(self.categories)} categories")
-        if self.rounds < 1:
-            raise InputError(f"rounds: {self.rounds} is no number of rounds")
-        if not 0 <= self.rehearsed < 1:
-            raise InputError(f"rehearsed: {self.rehearsed} is not within 0 to 1")
-
-    def of_round(self, number: int, *, seed: int) -> list[int]:
-        """Return the categories of round `number`, from 0, ascending."""
-        ordered = sorted(set(self.categories))
-        reach = self._reach(number, len(ordered))
-        before = self._reach(number - 1, len(ordered)) if number else 0
+    def of_round(self, number: int, categories: Sequence[int], num_rounds: int, *, seed: int) -> list[int]:
+        """Return the categories of round `number`, from 0, ascending; raises `InputError` where there are too few."""
+        ordered = sorted(set(categories))
+        if self.first > len(ordered):
+            raise InputError(f"first: {self.first} is not within 1 to the {len(ordered)} categories")
+        reach, before = (self._reach(each, len(ordered), num_rounds) for each in (number, number - 1))
         new = ordered[before:reach] or ordered[reach - 1 : reach]
         old = [category for category in ordered[:reach] if category not in new]
         num_old = min(len(old), round(len(new) * self.rehearsed / (1 - self.rehearsed)))
         drawn = sorted(old, key=lambda category: derived_seed(seed, "curriculum", number, category))[:num_old]
         return sorted([*drawn, *new])
 
-    def _reach(self, number: int, total: int) -> int:
-        if self.rounds == 1 or number >= self.rounds - 1:
+    def _reach(self, number: int, total: int, num_rounds: int) -> int:
+        if number < 0:
+            return 0
+        if number >= num_rounds - 1:
             return total
-        return self.first + (total - self.first) * number // (self.rounds - 1)
-
-
-class CurriculumConfig(Section):
-    """Curriculum over the data set's categories of formulas, or its hops, the easiest first."""
-
-    first: Positive = 3
-    """Number of categories that the first round draws from; the last one draws from all of them."""
-    rehearsed: Annotated[float, Field(ge=0, lt=1)] = 0.25
-    """The share of a later round's categories that are easier than its newest ones."""
-
-    def of(self, categories: tuple[int, ...], num_rounds: int) -> Curriculum:
-        """Return the curriculum over a data set's categories; raises `InputError` where it has too few."""
-        return Curriculum(categories, num_rounds, self.first, self.rehearsed)
+        return self.first + (total - self.first) * number // (num_rounds - 1)
 
 
 Kind = Literal["compile-fix", "test-fix", "direct"]

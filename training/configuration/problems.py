@@ -10,7 +10,6 @@ from critics.problem import Problem
 from rollout.problems.catalogue import GENERATED, LANGUAGES, family, is_generated
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
-from training.configuration.learning import Curriculum, CurriculumConfig
 from training.configuration.section import Rate, Section
 
 YamlOntology = Annotated[
@@ -65,12 +64,11 @@ class ProblemsConfig(Section):
         """Yield problems `start` to `start + num - 1` of a split."""
         return family(self.dataset).generate(self._configured(split), num, seed=seed, start=start)
 
-    def curriculum(self, config: CurriculumConfig, num_rounds: int) -> Curriculum:
-        """Return the categories, or hops, in the order in which rounds reach them; raises `InputError` without any."""
+    def categories(self) -> Sequence[int]:
+        """Return the categories of formulas, or the hops, that a curriculum orders; raises `InputError` without any."""
         if self.source is not None or self.dataset not in ("prontoqa", *LANGUAGES):
             raise InputError(f"first: is for generated problems of {', '.join(('prontoqa', *LANGUAGES))}")
-        easy = self.hops if self.dataset == "prontoqa" else self._configured("train").categories
-        return config.of(tuple(easy), num_rounds)
+        return self.hops if self.dataset == "prontoqa" else self._configured("train").categories
 
     def of_categories(self, categories: Sequence[int]) -> "ProblemsConfig":
         """Return the same for some categories of formulas, or numbers of hops."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 
@@ -264,7 +265,7 @@ class RunConfig(Section):
                 )
         if self.star.curriculum is not None:
             try:
-                self.problems.curriculum(self.star.curriculum, self.star.rounds)
+                self.star.curriculum.of_round(0, self.problems.categories(), self.star.rounds, seed=0)
             except InputError as error:
                 raise ValueError(f"star.curriculum.{error}") from error
         return self
@@ -275,6 +276,14 @@ class RunConfig(Section):
         if section is None:
             return isinstance(arm.strategy, SingleConfig) and arm.guide == "logic"
         return arm.strategy.model_dump(exclude={"name"}) == getattr(self, section).model_dump(exclude={"name"})
+
+    def arms_named(self, names: Sequence[str]) -> list[ArmConfig]:
+        """Return the arms that `--arm` names; the first one where none is named."""
+        known = {arm.name: arm for arm in self.arms}
+        for name in names:
+            if name not in known:
+                raise InputError(f"--arm {name!r}: the configuration has {', '.join(known)}")
+        return [known[name] for name in names] or self.arms[:1]
 
     def _engine_does(self) -> None:
         """Raise `ValueError` for what vLLM cannot do, before any work."""

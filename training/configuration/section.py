@@ -40,12 +40,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def validated(model: type[Any], data: dict[str, Any], overrides: list[str], path: Path) -> Any:
     """Return the configuration with its overrides; raises `ConfigError` that names the file, the key and the remedy."""
-    import yaml
-
     for override in overrides:
-        key, equals, value = override.partition("=")
-        if not equals:
-            raise ConfigError(f"--set {override}: write key=value, such as --set star.rounds=1")
+        key, value = read_override(override, "star.rounds=1")
         *parents, last = key.split(".")
         section = data
         for parent in parents:
@@ -53,14 +49,24 @@ def validated(model: type[Any], data: dict[str, Any], overrides: list[str], path
             if not isinstance(inner, dict):
                 raise ConfigError(f"--set {override}: {parent} is not a section")
             section = cast("dict[str, object]", inner)
-        try:
-            section[last] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"--set {override}: the value is not YAML") from error
+        section[last] = value
     try:
         return model.model_validate(data)
     except ValidationError as error:
         raise ConfigError(f"{path}: {explained(error, model)}") from error
+
+
+def read_override(override: str, example: str) -> tuple[str, Any]:
+    """Read `KEY=VALUE` of `--set`, the value as YAML has it; raises `ConfigError` that shows an example."""
+    import yaml
+
+    key, equals, value = override.partition("=")
+    if not equals:
+        raise ConfigError(f"--set {override}: write key=value, such as --set {example}")
+    try:
+        return key, yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"--set {override}: the value is not YAML") from error
 
 
 def explained(error: ValidationError, model: type[BaseModel]) -> str:

@@ -20,9 +20,6 @@ from training.curation.hindsight import FAILED, relabelled, unsigned_content
 from training.curation.judging import judged
 from training.curation.rationale import RationaleError, pruned
 
-DERIVED = "derived.jsonl"
-"""The file of a dataset folder that holds the kept derived traces, so that their certificates can be re-checked."""
-
 
 @dataclass(frozen=True, slots=True)
 class Derivation:

@@ -19,10 +19,10 @@ from critics.errors import InputError
 from rollout.prompts.conversation import Message
 from training.configuration.section import nearest
 from training.exchange.step_labels import STEP_SHAPES, Row
+from training.lineage.kept import EXAMPLES
 from training.records.store import read_records, write_chunks, write_new_records
 from training.rewards.preferences import SHAPES as PREFERENCES
 
-EXAMPLES = "examples.jsonl"
 _SHAREGPT = {"system": "system", "user": "human", "assistant": "gpt"}
 _ATIF = {"system": "system", "user": "user", "assistant": "agent"}
 

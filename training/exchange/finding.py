@@ -1,17 +1,16 @@
 """Finding what a named folder holds: a run, a round, a dataset or an adapter; and which of a run's is meant."""
 
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from critics.errors import InputError
+from rollout.records.digests import file_digest
 from training.configuration.section import nearest
-from training.exchange.exports import EXAMPLES
 from training.lineage.adapter_files import MANIFEST
-from training.records.run_folder import RunLine, filters, read_run
-from training.rounds.promotion import REFUSED
+from training.lineage.kept import EXAMPLES
+from training.records.run_folder import REFUSED, RunLine, filters, read_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ def is_trained_on(adapter: Path, dataset: Path) -> bool:
     """Say whether an adapter's manifest names exactly the dataset's examples."""
     examples = dataset / EXAMPLES
     named = read_json(adapter / MANIFEST).get("dataset")
-    return examples.is_file() and named == hashlib.sha256(examples.read_bytes()).hexdigest()
+    return examples.is_file() and named == file_digest(examples)
 
 
 def _is_trained(adapter: Path) -> bool:

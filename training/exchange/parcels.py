@@ -16,11 +16,11 @@ from typing import Any
 
 from critics.errors import InputError
 from training.exchange.cards import AdapterFacts, RunFacts, adapter_card
-from training.exchange.exports import EXAMPLES, read_examples
+from training.exchange.exports import read_examples
 from training.exchange.finding import Found, keep_of, read_json
 from training.lineage.adapter_files import MANIFEST, read_manifest, verify_adapter
 from training.lineage.entries import LINEAGE, check_dataset
-from training.lineage.kept import CERTIFICATES, dataset_facts, write_card
+from training.lineage.kept import CERTIFICATES, EXAMPLES, dataset_facts, write_card
 from training.lineage.revocation import check_unrevoked
 from training.records.run_folder import RunLine, read_run
 from training.records.store import read_records, write_json, write_text

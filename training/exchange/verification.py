@@ -7,7 +7,7 @@ text beside them, which takes the base model's tokenizer; `certistar train` chec
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -24,6 +24,7 @@ from rollout.prompts.conversation import Messages, message
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.curation.filters import funnel, outline
 from training.exchange.finding import is_trained_on, read_json
+from training.exchange.hub import PARTS, Place
 from training.lessons.judged_fields import asks_for, is_derived_prompt
 from training.lineage import entries
 from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
@@ -59,6 +60,24 @@ class CheckedDataset:
     certificates: int
     accepted: int
     rejected: Sequence[Rejection]
+
+
+def fetched_and_checked(place: Place, source: str, staged: Path, judging: Judging, accepts: Accepted) -> dict[str, Any]:
+    """Fetch what a place holds into a new folder and check it; return the counts and what is rejected, in JSON."""
+    staged.mkdir()
+    there = [part for part in PARTS if place.fetch(part, staged / part)]
+    if not there:
+        raise InputError(f"{source}: holds neither an adapter nor a dataset that `certistar push` wrote")
+    counts: dict[str, int] = {}
+    adapter, dataset = (staged / part for part in PARTS)
+    rejected = check_adapter(adapter) if "adapter" in there else []
+    if "dataset" in there:
+        checked = check_dataset(dataset, judging, accepts)
+        rejected += checked.rejected
+        counts = {name: num for name, num in asdict(checked).items() if name != "rejected"}
+    if there == list(PARTS):
+        rejected += check_pair(adapter, dataset)
+    return {"pulled": there, "rejected": [asdict(each) for each in rejected], **counts}
 
 
 def check_adapter(folder: Path) -> list[Rejection]:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from critics.errors import RunFailed
-from rollout.records.digests import adapter_weights_digest
+from rollout.records.digests import adapter_weights_digest, file_digest
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.trackers import Tracking, tracking
@@ -74,7 +74,7 @@ class FineTuning:
         return {
             "base": self.base_digest,
             "start": None if self.start is None else adapter_weights_digest(self.start),
-            "dataset": sha256((self.data / "examples.jsonl").read_bytes()).hexdigest(),
+            "dataset": file_digest(self.data / "examples.jsonl"),
             "config": sha256(f"{self.training.digested_json()}{asked}".encode()).hexdigest(),
             "seed": self.seed,
         }

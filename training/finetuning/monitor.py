@@ -84,17 +84,8 @@ class StepBeats(TrainerCallback):
         self._tell = tell
         self._what = f"a step of {out.parent.name}/{out.name}"
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
-        """Tell that the model is there."""
-        self._beat(state)
-
-    def on_substep_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
-        """Tell that a batch is done whose gradient is kept for the step."""
-        self._beat(state)
-
     def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
-        """Tell that a step is done."""
-        self._beat(state)
-
-    def _beat(self, state: Any) -> None:
+        """Tell that the model is there, that a step is done, or a batch whose gradient is kept for the step."""
         self._tell(Progress("training", self._what, state.global_step, state.max_steps))
+
+    on_train_begin = on_substep_end = on_step_end

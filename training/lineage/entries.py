@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from training.curation.derivation import DERIVED
 from training.lineage.merkle import leaf, root
+from training.records.run_folder import DERIVED
 from training.records.store import StoreError, is_stored, read_lines, read_records, write_records
 
 LINEAGE = "lineage.jsonl"

@@ -9,7 +9,6 @@
 No folder of a user's is ever written into: a kept folder appears whole, under a name that was free.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -25,6 +24,7 @@ import yaml
 from critics.errors import InputError
 from critics.problem import is_object
 from critics.replay.grades import grades_said
+from rollout.records.digests import file_digest
 from rollout.records.traces import Trace
 from training.lineage.entries import LINEAGE, Origin, check_dataset, entries, write_entries
 from training.records.store import make_folder, not_written, write_json, write_records, write_text
@@ -132,7 +132,7 @@ def dataset_facts(summary: Mapping[str, Any]) -> DatasetFacts:
 
 def write_card(folder: Path, name: str, summary: Mapping[str, Any]) -> None:
     """Write the card of a dataset folder whose examples are in place."""
-    content = hashlib.sha256((folder / EXAMPLES).read_bytes()).hexdigest()
+    content = file_digest(folder / EXAMPLES)
     write_text(folder / "README.md", certified_dataset_card(name, dataset_facts(summary), content))
 
 

@@ -1,12 +1,12 @@
 """The provenance of a run's numbers: configuration, code, libraries and base model."""
 
-import hashlib
 import json
 import subprocess
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from rollout.records.digests import file_digest
 from training.configuration.run import RunConfig
 
 
@@ -39,7 +39,7 @@ def _files(config: RunConfig) -> dict[str, str]:
         "model.prompt_file": config.model.prompt_file,
     }
     paths = {key: Path(name) for key, name in named.items() if name}
-    return {key: hashlib.sha256(path.read_bytes()).hexdigest() for key, path in paths.items() if path.is_file()}
+    return {key: file_digest(path) for key, path in paths.items() if path.is_file()}
 
 
 def _version(name: str) -> str | None:

@@ -1,6 +1,5 @@
 """Verification of a lineage: digests are computed again, certificates re-checked, and texts judged again."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from typing import Any
 from critics.judge import Judging
 from critics.problem import is_object
 from critics.recheck.rejudging import recheck_texts
-from rollout.records.digests import adapter_weights_digest
+from rollout.records.digests import adapter_weights_digest, file_digest
 from training.lineage.adapters import AdapterFolder
 from training.lineage.entries import (
     LINEAGE,
@@ -71,7 +70,7 @@ def _verify_examples(adapter: AdapterFolder, entries: Sequence[Entry], found: Ve
     if not path.exists():
         found.failures.append(f"{path} is not there")
         return
-    dataset = hashlib.sha256(path.read_bytes()).hexdigest()
+    dataset = file_digest(path)
     found.expect("datasets", dataset == adapter.manifest.dataset, f"{path}: the adapter was trained on another")
     examples = {example.get("id"): digest_of(example) for example in _readable(read_lines(path), found)}
     for entry in entries:

@@ -101,7 +101,7 @@ def _single(model: NamedModel, arm: ArmConfig, own: Lengths, num: int) -> Reques
     server, is_guided = model.config.model.server, arm.decoding == "guided"
     if server is None or not is_guided:
         return Requests(num, num, num * own.prompt, num * own.prompt, num * own.completion, num * own.limit)
-    goes_on = server.kind == "completions" and server.constraint in ("auto", "guide", "grammar")
+    goes_on = server.kind == "completions" and server.constraint in ("auto", "guide")
     least, most = 1 if goes_on else 1 + own.blocks, 1 + own.blocks + server.max_violations
     read = [calls * (own.prompt + written / 2) for calls, written in ((least, own.completion), (most, own.limit))]
     return Requests(num * least, num * most, num * read[0], num * read[1], num * own.completion, num * own.limit)

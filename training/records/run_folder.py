@@ -1,12 +1,19 @@
 """Layout of a run folder: its lines of rounds, as `lines.json` names them, and its resolved configuration."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from critics.errors import InputError
+from critics.errors import InputError, RunFailed
+from training.records.store import make_folder, not_written
+
+DERIVED = "derived.jsonl"
+"""The file of a dataset folder that holds the kept derived traces, so that their certificates can be re-checked."""
+REFUSED = "refused.json"
+"""File in a round whose adapter is not promoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,11 @@ def filters(run: Path) -> dict[str, str]:
     return {str(arm.get("name")): arm["keep"] for arm in arms if arm.get("keep")}
 
 
+def scores_files(folder: Path) -> list[Path]:
+    """Return the files of benchmarks' scores in a folder, at any depth."""
+    return sorted(folder.rglob("scores.json"))
+
+
 def read_file(path: Path) -> dict[str, Any]:
     """Read a file of a run folder; raises `InputError` that says what to do where it is missing or not JSON."""
     try:
@@ -71,3 +83,22 @@ def read_file(path: Path) -> dict[str, Any]:
         ) from None
     except json.JSONDecodeError as error:
         raise InputError(f"{path} is not JSON ({error}); delete it and run `certistar run` again") from None
+
+
+@contextmanager
+def locked(out: Path) -> Generator[None]:
+    """Hold the run folder's lock; raises `RunFailed` where another process writes there."""
+    from filelock import FileLock, Timeout
+
+    make_folder(out)
+    lock = FileLock(out / ".lock", blocking=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise RunFailed(f"{out}: another process is working in this run folder") from error
+    except OSError as error:
+        raise not_written(out, error) from error
+    try:
+        yield
+    finally:
+        lock.release()

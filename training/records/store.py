@@ -160,6 +160,14 @@ def _opened(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
+def read_text(path: Path) -> str:
+    """Return a file's text; raises `InputError`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as text ({error}); name a file in UTF-8") from error
+
+
 def write_text(path: Path, text: str) -> None:
     """Put a whole file in place: written beside, synced, renamed; readers see the old file or the new one."""
     write_chunks(path, [text.encode("utf-8", "replace")])  # a lone surrogate, which JSON may carry, has no UTF-8

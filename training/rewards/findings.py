@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rollout.records.sampling import batches
 from training.estimates import Interval, compare_paired, exact_estimate, exact_interval, sign_flip
 from training.rewards.probes import Case, Expected
 from training.rewards.rewarding import Paid, Rewarding, Rollout
@@ -96,8 +97,7 @@ class RewardReport:
 
 def paid(rollouts: Sequence[Rollout], rewarding: Rewarding) -> list[Paid]:
     """Pay rollouts in batches of a trainer's size."""
-    starts = range(0, len(rollouts), _BATCH)
-    return [each for start in starts for each in rewarding(rollouts[start : start + _BATCH])]
+    return [each for batch in batches(rollouts, _BATCH) for each in rewarding(batch)]
 
 
 def audited(cases: Sequence[Case], rewarding: Rewarding, limits: Limits) -> RewardReport:

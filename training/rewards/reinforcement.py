@@ -17,7 +17,7 @@ from critics.problem import Problem
 from critics.replay.grades import count_by_grade
 from rollout.policies.policy import load_tokenizer, model_digest
 from rollout.prompts.prompt import messages, text
-from rollout.records.digests import adapter_weights_digest
+from rollout.records.digests import adapter_weights_digest, file_digest
 from rollout.records.traces import Judgement, read_judgement
 from training.configuration.rewards import ReinforcementConfig
 from training.finetuning.architecture import require_suited
@@ -121,7 +121,7 @@ def _manifest(config: ReinforcementConfig, out: Path, judgements: Sequence[Judge
         "thoughts": config.thoughts,
         "base": model_digest(config.model.pinned),
         "config": hashlib.sha256(config.model_dump_json().encode()).hexdigest(),
-        "traces": hashlib.sha256((out / TRACES).read_bytes()).hexdigest(),
+        "traces": file_digest(out / TRACES),
         "weights": adapter_weights_digest(out),
         "seed": config.seed,
         "attempts": len(judgements),

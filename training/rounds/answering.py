@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policies.policy import Policy
-from rollout.records.sampling import Sampling, derived_seed
+from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from training.curation.judging import judged
-from training.workers.requests import batches
 from training.workers.strategies import Strategy
 
 

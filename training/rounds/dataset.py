@@ -11,7 +11,7 @@ from critics.judge import Judging
 from rollout.policies.policy import PolicyError, load_tokenizer
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
-from training.curation.derivation import DERIVED, Derivation, contents_of, derivation_counts, derive, is_derived
+from training.curation.derivation import Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import (
     Outline,
     false_positives,
@@ -27,7 +27,7 @@ from training.curation.outcomes import coverage
 from training.lineage.entries import LINEAGE, Origin, entries, origin, read_entries, write_entries
 from training.lineage.kept import CERTIFICATES, SUMMARY, slim, write_card
 from training.lineage.revocation import read_revocations, unrevoked
-from training.records.run_folder import read_file
+from training.records.run_folder import DERIVED, read_file
 from training.records.store import is_stored, read_records, write_json, write_records
 from training.rounds.line import Line, line_path
 from training.rounds.rollout import AT_A_TIME, chunks

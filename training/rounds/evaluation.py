@@ -17,7 +17,7 @@ from rollout.decoding.guide import Truth
 from rollout.policies.policy import Policy
 from rollout.problems.splits import content_key
 from rollout.programs.lessons import stage_names
-from rollout.records.sampling import Sampling
+from rollout.records.sampling import Sampling, batches
 from rollout.records.traces import Trace
 from training.autoeval.errors import measure_false_positives
 from training.autoeval.scores import score_report
@@ -33,7 +33,6 @@ from training.curation.filters import (
 from training.curation.judging import judged
 from training.outcomes import FLAGS, GROUPINGS, Record, Table, table_of
 from training.reporting.stages import errors_of, stage_of
-from training.workers.requests import batches
 from training.workers.strategies import Strategy
 
 Shortened = Callable[[Trace], list[Trace]]

@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from critics.errors import RunFailed
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policies.policy import model_digest
@@ -16,10 +15,6 @@ from training.rounds.problems import held_out_problems
 from training.watchdog import OnProgress, Progress, unwatched
 from training.workers.requests import Workers
 from training.workers.strategies import Strategy, no_review, strategy_of
-
-
-class RunError(RunFailed):
-    """A run cannot go on; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ def training_problems(config: RunConfig, seed: int, number: int) -> list[Problem
     if config.problems.source is not None:
         return _slice_of(config.problems, number * num, num)
     problems = config.problems
-    if config.star.curriculum is not None:
-        curriculum = problems.curriculum(config.star.curriculum, config.star.rounds)
-        problems = problems.of_categories(curriculum.of_round(number, seed=seed))
+    if (curriculum := config.star.curriculum) is not None:
+        wanted = curriculum.of_round(number, problems.categories(), config.star.rounds, seed=seed)
+        problems = problems.of_categories(wanted)
     return list(problems.generate(config.train_split, num, seed=seed, start=number * num))
 
 

@@ -37,7 +37,7 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.out_of_memory import sampling_explanation
 from training.hardware import peak_memory
 from training.records.stage_times import StageTime, add_time
-from training.rounds.line import WHOLE, Line, Notice, RunError, Shard, StageFunction
+from training.rounds.line import WHOLE, Line, Notice, Shard, StageFunction
 from training.rounds.residents import Residents, StageEnded, work_on_all
 from training.watchdog import Heartbeat, Progress, line_name
 from training.workers.choice import VISIBLE, open_workers, places
@@ -193,7 +193,7 @@ def _settle() -> None:
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
 
 
-class _EndedError(RunError):
+class _EndedError(RunFailed):
     """A stage was ended because another one failed, whose error is the one to report."""
 
 
@@ -287,7 +287,7 @@ class StageProcesses:
                 if self._is_ended:
                     raise _EndedError(f"{what}: ended with the run") from death
                 if start == STARTS:
-                    raise RunError(
+                    raise RunFailed(
                         f"{what}: {death}, for the second time, perhaps for want of memory; {self.out} holds what is "
                         "finished: run the command again"
                     ) from death
@@ -412,7 +412,7 @@ def _work_on(channel: Channel, work: _LineTask) -> Any:
         except Exception as error:
             if isinstance(error, RunFailed) or not is_out_of_memory(error):
                 raise
-            raise RunError(f"{task.name}: {task.what}: {sampling_explanation(work.config)}") from error
+            raise RunFailed(f"{task.name}: {task.what}: {sampling_explanation(work.config)}") from error
     channel.tell(Notice(peak_memory_bytes=peak_memory()))
     return result
 

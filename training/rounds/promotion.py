@@ -13,9 +13,8 @@ from typing import Any
 from critics.problem import Problem
 from rollout.problems.catalogue import LANGUAGES
 from training.configuration.run import PromotionConfig
+from training.records.run_folder import REFUSED
 from training.records.store import write_json
-
-REFUSED = "refused.json"
 
 
 def promoted(

@@ -15,6 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import TypeVar
 
+from critics.errors import RunFailed
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.problems.splits import content_key
@@ -26,7 +27,7 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.curation.filters import is_certified, is_right, proves_label
 from training.records.open_store import OpenStore
 from training.records.store import is_stored, read_records, write_records
-from training.rounds.line import WHOLE, Line, RunError, Shard, line_path
+from training.rounds.line import WHOLE, Line, Shard, line_path
 from training.rounds.problems import training_problems
 from training.rounds.rollout_store import RolloutKey, RolloutStore, how_asked, unit_name
 from training.watchdog import OnProgress, Progress, Stage
@@ -153,11 +154,11 @@ def _failed(line: Line, problems: Sequence[Problem], traces: Iterable[Trace]) ->
 
 
 def refuse_leaks(problems: Sequence[Problem], held_out: Sequence[Problem]) -> None:
-    """Raise `RunError` where a problem's content is in two splits, under any ids."""
+    """Raise `RunFailed` where a problem's content is in two splits, under any ids."""
     kept_aside = {content_key(problem) for problem in held_out}
     leaked = [problem.id for problem in problems if content_key(problem) in kept_aside]
     if leaked:
-        raise RunError(
+        raise RunFailed(
             f"{len(leaked)} training problem(s) stand among the held-out ones ({leaked[0]}); take them out of one file"
         )
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
 
+from critics.errors import RunFailed
 from rollout.engines import vllm
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
@@ -23,9 +24,9 @@ from training.lineage.adapter_files import MANIFEST
 from training.lineage.provenance import provenance
 from training.lineage.retraining import settle_revocations
 from training.preemption import GRACE_S, Preempted, raised
-from training.records.run_folder import read_run
-from training.records.store import is_stored, make_folder, not_written, write_json, write_text
-from training.rounds.line import Line, Notice, RunError, base_path, line_path
+from training.records.run_folder import locked, read_run
+from training.records.store import is_stored, write_json, write_text
+from training.rounds.line import Line, Notice, base_path, line_path
 from training.rounds.loop import measure, run_line
 from training.rounds.processes import Channel, Child, ChildDied, StageProcesses, end_server
 from training.rounds.residents import Residents
@@ -144,25 +145,6 @@ def num_shared(config: RunConfig) -> int:
     return sum(first_round(config, Path(), arm, 0) is not None for arm in config.arms)
 
 
-@contextmanager
-def locked(out: Path) -> Generator[None]:
-    """Hold the run folder's lock; raises `RunError` where another process writes there."""
-    from filelock import FileLock, Timeout
-
-    make_folder(out)
-    lock = FileLock(out / ".lock", blocking=False)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise RunError(f"{out}: another process is working in this run folder") from error
-    except OSError as error:
-        raise not_written(out, error) from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 def claim(config: RunConfig, out: Path, inputs: Mapping[str, str]) -> None:
     """Write the resolved configuration, or refuse a folder that was begun with another, or with other `inputs`."""
     import yaml
@@ -271,7 +253,7 @@ def _gpus_here(out: Path) -> list[str]:
     try:
         return Child(_gpus).result()
     except ChildDied as death:
-        raise RunError(f"looking for GPUs: {death}; {out} holds what is finished: run the command again") from death
+        raise RunFailed(f"looking for GPUs: {death}; {out} holds what is finished: run the command again") from death
 
 
 def _gpus(_: Channel) -> list[str]:

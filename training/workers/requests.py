@@ -15,9 +15,11 @@ from typing import Generic, Protocol, Self, TypeVar
 from critics.errors import RunFailed
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.records.sampling import Sampling
+from rollout.records.sampling import Sampling, batches
 from rollout.records.traces import Trace
 from training.configuration.run import ArmConfig, RunConfig
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,6 @@ class RolloutRequest:
         return map(self.about, batches(self.problems, size))
 
 
-def batches(problems: Sequence[Problem], size: int) -> Iterator[Sequence[Problem]]:
-    """Yield the problems `size` at a time, in order."""
-    return (problems[start : start + size] for start in range(0, len(problems), size))
-
-
 class Workers(Protocol):
     """Processes that sample and processes that judge; a context manager that ends them."""
 
@@ -87,9 +84,6 @@ class Workers(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
-
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
