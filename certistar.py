@@ -194,7 +194,7 @@ def _attempt(
 
     from critics.errors import InputError
     from critics.problem import read_attempt
-    from critics.text.english.answer import answer_of
+    from critics.text.blocks import answer_of
 
     asked = {"context": context, "question": question, "options": None if options is None else list(options)}
     problem = {"id": "problem", "dataset": dataset or "rationales", **asked}

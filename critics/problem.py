@@ -6,10 +6,11 @@ unknown keys: its trace carries much else.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 from critics import registry
 from critics.errors import InputError
+from critics.replay.certificate import is_list, is_object
 
 TRUTH_VALUES = ("true", "false", "unknown")
 
@@ -194,16 +195,6 @@ def texts_of(value: object, name: str) -> tuple[str, ...]:
     if not is_list(value) or not all(isinstance(item, str) for item in value):
         raise RecordError(f"{name}: a list of texts is needed, not {_shown(value)}")
     return tuple(value)
-
-
-def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Say whether a value read from JSON is an object."""
-    return isinstance(value, dict)
-
-
-def is_list(value: object) -> TypeGuard[list[Any]]:
-    """Say whether a value read from JSON is a list."""
-    return isinstance(value, list)
 
 
 def _shown(value: object) -> str:

@@ -19,7 +19,6 @@ from typing import Any, Literal
 from critics.errors import InputError
 
 Group = Literal["critics", "guides", "strategies", "datasets", "policies"]
-GROUPS: tuple[Group, ...] = ("critics", "guides", "strategies", "datasets", "policies")
 _FORMATS = Path(__file__).with_name("formats")
 
 

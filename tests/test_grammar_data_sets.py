@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from critics.grammar.chart import Conventions
-from critics.grammar.logic import are_equivalent
 from critics.grammar.meaning import Constant, Quantified, Quantifier, Variable, both, implies
 from critics.grammar.reader import Reader, Reading
 from critics.grammar.text import claim
-from critics.logic.first_order.solvers import Answer, can_fail
+from critics.logic.first_order.solvers import Answer, are_equivalent, can_fail
 from critics.replay.first_order.syntax import Atom, Formula, Not, Term, key, rebuilt
 from critics.replay.formula import Literal, parse_statement
 from critics.text.translators import prontoqa, proofwriter

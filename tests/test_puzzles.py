@@ -14,8 +14,8 @@ from critics.formats.format import find_format
 from critics.judge import judge_record
 from critics.logic.programs.z3_solver import Satisfiable, Unsatisfiable, Z3Solver
 from critics.replay.finite.grounding import Grounder
-from critics.replay.finite.terms import Operator, Term
-from critics.text.faithfulness.puzzles.claims import at, both, denied, either, functions, related
+from critics.replay.finite.terms import Function, Operator, Term
+from critics.text.faithfulness.puzzles.claims import AT, at, both, denied, either, related
 from critics.text.faithfulness.puzzles.comparison import difference
 from critics.text.faithfulness.puzzles.opening import read_puzzle
 from critics.text.faithfulness.puzzles.reading import Reading, read_problem
@@ -27,13 +27,13 @@ CONTEXT = (
     "immediately before or immediately after Dov. If Eve bakes first, then Cid bakes fifth. Bea does not bake last."
 )
 QUESTION = "Which one of the following must be true?"
-OPTIONS = [
+OPTIONS = (
     "A) Ann bakes before Bea.",
     "B) Bea bakes first.",
     "C) Cid bakes immediately before Dov.",
     "D) Eve bakes last.",
     "E) Dov bakes third.",
-]
+)
 PROGRAM = """# Declarations
 cooks = EnumSort([Ann, Bea, Cid, Dov, Eve])
 bakes = Function([cooks] -> [int])
@@ -66,8 +66,12 @@ def _compared(program: str, context: str = CONTEXT, question: str = QUESTION) ->
     return None if reading is None or found is None else difference(found, reading)
 
 
+def _functions(things: int, places: int) -> dict[str, Function]:
+    return {AT: Function((tuple(range(things)), tuple(range(places))), None, True)}
+
+
 def _same(one: Term, other: Term, things: int, places: int) -> bool:
-    grounder = Grounder(functions(things, places))
+    grounder = Grounder(_functions(things, places))
     query = grounder.ground(Operator("ne", (one, other)))
     return isinstance(Z3Solver(grounder.unknowns(), [], [query]).check(0, constrained=False), Unsatisfiable)
 
@@ -75,7 +79,7 @@ def _same(one: Term, other: Term, things: int, places: int) -> bool:
 def _answer(reading: Reading) -> list[str]:
     """Return the letters of the options that hold, by the text alone."""
     things, places = len(reading.puzzle.things), len(reading.puzzle.places)
-    grounder = Grounder(functions(things, places))
+    grounder = Grounder(_functions(things, places))
     said = [*reading.conditions, *([reading.added] if reading.added else [])]
     queries = [query for option in reading.options for query in option]
     known, asked = [list(map(grounder.ground, claims)) for claims in (said, [query.claim for query in queries])]
@@ -258,7 +262,9 @@ def test_what_the_question_adds_counts_wherever_it_stands() -> None:
     ],
 )
 def test_questions_that_say_more_are_not_read(question: str) -> None:
-    names = [f"{letter}) {name}" for letter, name in zip("ABCDE", ("Ann", "Bea", "Cid", "Dov", "Eve"), strict=True)]
+    names = tuple(
+        f"{letter}) {name}" for letter, name in zip("ABCDE", ("Ann", "Bea", "Cid", "Dov", "Eve"), strict=True)
+    )
     assert read_problem(CONTEXT, "Which one of the following cooks could bake third?", names) is not None
     assert read_problem(CONTEXT, question, names) is None
 
@@ -269,7 +275,7 @@ def test_an_aligned_program_is_kept_by_strict_and_a_changed_one_is_trusted() -> 
         "dataset": "ar-lsat",
         "context": CONTEXT,
         "question": QUESTION,
-        "options": OPTIONS,
+        "options": list(OPTIONS),
         "answer": None,
     }
     dropped = PROGRAM.replace("bakes(Bea) != 5\n", "")
@@ -315,7 +321,7 @@ def test_recorded_programs_with_a_line_changed_are_not_aligned(shared: Path) -> 
     aligned, kept = 0, 0
     for record in _recorded(shared):
         problem = record["problem"]
-        reading = read_problem(problem["context"], problem["question"], problem["options"])
+        reading = read_problem(problem["context"], problem["question"], tuple(problem["options"]))
         program = find_format("logic-program").puzzle(record["completion"]) if reading else None
         if reading is None or program is None or difference(program, reading) != "":
             continue
@@ -342,7 +348,7 @@ def test_what_is_read_of_published_puzzles_has_the_published_answer(shared: Path
     read = wrong = 0
     lines = gzip.decompress((shared / "data" / "arlsat_train.jsonl.gz").read_bytes()).decode("utf-8").splitlines()
     for row in map(json.loads, lines):
-        reading = read_problem(row["context"], row["question"], row["options"])
+        reading = read_problem(row["context"], row["question"], tuple(row["options"]))
         if reading is not None:
             read += 1
             wrong += _answer(reading) != [row["answer"]]

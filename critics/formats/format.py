@@ -4,10 +4,10 @@ Each format is a folder of `critics.formats` whose module `format` has its `FORM
 `critics.registry`. A method that works imports what it needs when it is called, so that a name alone costs nothing.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from critics import registry
 from critics.errors import InputError
@@ -15,15 +15,10 @@ from critics.problem import Attempt, Problem, RecordError
 from critics.registry import PluginError
 from critics.replay.certificate import Rejected
 from critics.replay.grades import Grade
-from critics.text.part import TextStep
+from critics.text.part import TextPart, TextStep
 from critics.verdict import Certified, Verdict
 from critics.verdict.certificate import Certificate, RecordedEvidence, certify, read_certificate, regraded
 from critics.verdict.conclusion import Refusal, wrong_answer
-
-if TYPE_CHECKING:
-    from critics.text.faithfulness.formalisation import Formalisation
-    from critics.text.faithfulness.puzzles.comparison import Program
-    from critics.text.trust.comments import Comment
 
 Judge = Callable[[Problem, Attempt], Verdict]
 
@@ -32,7 +27,7 @@ class CertificateError(TypeError):
     """A critic certifies with something that is no certificate."""
 
 
-class Format:
+class Format(TextPart):
     """One format of attempts: a subclass says how its attempts are judged, and what else it knows of them."""
 
     kinds: tuple[str, ...] = ()
@@ -49,10 +44,6 @@ class Format:
     """Certified attempts are compared with the problem's text afterwards."""
     is_text: bool = False
     """Attempts are prose, in which letters of two alphabets in one word hide something."""
-    is_for_prose: bool = False
-    """Formulas stand for free prose, so that the part of them that a proof rests on may be judged alone."""
-    is_puzzle: bool = False
-    """Programs put things into places."""
     states_premises: bool = False
     """Attempts state premises of their own, which a reference is compared with."""
 
@@ -79,26 +70,6 @@ class Format:
         whoever mends the program. Takes about as long as judging did, so it needs a killable worker as well.
         """
         return None
-
-    def theory(self, attempt: Attempt) -> "Formalisation | None":
-        """Return premises and goal; None where formulas are not read, or the attempt does not parse."""
-        return None
-
-    def puzzle(self, completion: str) -> "Program | None":
-        """Return what a program of things and places says; None where it cannot be read, or its meaning is open."""
-        return None
-
-    def renamed(self, completion: str) -> str | None:
-        """Return the program alone in fresh names; None where its names are not found."""
-        return None
-
-    def comments(self, completion: str) -> "Iterable[Comment] | None":
-        """Return the words beside the formulas; None where the format has none."""
-        return None
-
-    def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
-        """Return the names in what a program claims, and the text that asks for it."""
-        return [], problem.question
 
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
         """Return why an attempt on trust is not certified; None where nothing bars it."""

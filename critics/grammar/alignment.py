@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeAlias
 
 from critics.grammar.lexicon import Vocabulary, gerund, is_plural, past, third
-from critics.grammar.reader import Reader, Reading, Refusal
-from critics.grammar.text import claim, sentences
+from critics.grammar.reader import Reading
+from critics.grammar.text import problem_reader
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer, Denied, Entailed, Open, can_fail, decide
 from critics.problem import TRUTH_VALUES, Attempt, Problem
@@ -28,9 +29,8 @@ from critics.replay.first_order.syntax import (
     signature,
     with_leaves,
 )
-from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.text.faithfulness.formalisation import Formalisation
-from critics.text.faithfulness.names import unspoken
+from critics.text.faithfulness.naming import unspoken
 from critics.text.faithfulness.puzzles.comparison import difference
 from critics.text.faithfulness.puzzles.reading import read_problem
 from critics.text.part import TextPart
@@ -42,6 +42,26 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 _LIGHT = frozenset({"is", "are", "be", "was", "were", "do", "does", "did", "a", "an", "the", "_"})
 _LEFT_OUT = _LIGHT | {"can", "will", "have", "of", "to", "by"}
 """Words that names leave out where nothing else is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The formula says what its sentences say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The formula does not say what its sentences say; `reason` tells the difference."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """A sentence is not read, or a symbol is no phrase of the text: this never counts as passed."""
+
+
+Finding: TypeAlias = Passed | Failed | NotApplicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +94,13 @@ class ReadProblem:
     """The sentences of a problem, and of a text about it, as the grammar reads them."""
 
     def __init__(self, problem: Problem, others: Sequence[str] = ()) -> None:
-        self._context = sentences(problem.context)
-        question = claim(problem.question)
-        reader = Reader([*self._context, question, *others])
-        self.is_too_long = len(self._context) > MAX_FORMULAS
-        # Attack: a premise that the context only asks about.
-        self.context = [] if self.is_too_long else [_stated(reader, text) for text in self._context]
-        self.question = reader.read(question)
-        self._reader = reader
-        self._read: dict[str, Reading | Refusal] = dict(zip(self._context, self.context, strict=False))
-        self._read[question] = self.question
-        self._read |= {text: reader.read(text) for text in others if text not in self._read}
+        read = problem_reader(problem.context, problem.question, others=tuple(others))
+        self._reader = read.reader
+        self.is_too_long = len(read.said) > MAX_FORMULAS
+        self.context = [] if self.is_too_long else read.context()
+        self.question = read.question()
+        self._read = {text: self._reader.read(text) for text in others}
+        self._read |= {**dict(zip(read.said, self.context, strict=False)), read.asked: self.question}
 
     def beside(self, formula: Formula, texts: Sequence[str], names: "Names", *, is_given: bool = False) -> Finding:
         """Return whether a formula says what some sentences say; of a given one (`is_given`) it may say less.
@@ -94,15 +110,14 @@ class ReadProblem:
         if absent := unspoken(formula, " ".join(texts)):
             # Attack: a premise of one's own, beside a sentence that is not read.
             return Failed(f"the sentence does not speak of {', '.join(absent)}")
-        found = [self._reading(text) for text in texts]
-        for each in found:
-            if isinstance(each, Refusal):
-                return NotApplicable(f"{each.text!r} is not read at {each.word!r}: {each.why}")
+        found = [self._read.get(text) or self._reader.read(text) for text in texts]
         readings = [each for each in found if isinstance(each, Reading)]
+        if len(readings) < len(found):
+            return NotApplicable()
         try:
             own = names.of(formula)
-        except KeyError as error:
-            return NotApplicable(f"{error.args[0]} is no phrase of the text")
+        except KeyError:
+            return NotApplicable()
         said = [each.formula for each in readings]
         if _entails(said, own) and (is_given or _entails([own], *said)):
             return Passed()
@@ -111,11 +126,6 @@ class ReadProblem:
             return Passed()
         told = " ".join(texts)
         return Failed(f"{told!r} is read as {', '.join(map(canonical, said))}")
-
-    def _reading(self, text: str) -> Reading | Refusal:
-        if text not in self._read:
-            self._read[text] = self._reader.read(text)
-        return self._read[text]
 
     def names(self, formulas: Iterable[Formula]) -> Names:
         """Return the phrases that the symbols of formulas are, where each has one and no two have the same."""
@@ -130,11 +140,6 @@ class ReadProblem:
         predicates = _matched(symbols, phrases)
         constants = _matched(((n, -1) for n in own.constants), {(n, -1) for each in said for n in each.constants})
         return Names(predicates, constants)
-
-
-def _stated(reader: Reader, text: str) -> Reading | Refusal:
-    end = len(text)
-    return Refusal(text, "?", end - 1, end, "a question states nothing") if text.endswith("?") else reader.read(text)
 
 
 def is_aligned(part: TextPart, attempt: Attempt, answer: str) -> bool:
@@ -193,11 +198,7 @@ def _entails(given: Sequence[Formula], *claims: Formula) -> bool:
     for formula in claims:
         if formula in given or canonical(formula) in map(canonical, given):
             continue
-        try:
-            signature([*given, formula])
-            if can_fail(given, formula) is not Answer.UNSATISFIABLE:
-                return False
-        except FormulaError:
+        if can_fail(given, formula) is not Answer.UNSATISFIABLE:
             return False
     return True
 

@@ -26,8 +26,6 @@ class Conventions:
     """`Every cat is not warm`: two readings, or none is warm."""
     states: Literal["refuse", "all"] = "refuse"
     """`Tigers are hungry`: some or all is not said, or all."""
-    people: Literal["person", "everything"] = "everything"
-    """`someone` is a person, or anything there is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ piece that is no move makes the sentence unread.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -354,8 +354,3 @@ def _unquoted(text: str) -> str:
     if len(text) > 2 and text[0] in "\"'" and text[-1] in "\"'":
         text = text[1:-1].strip(_EDGES)
     return text
-
-
-def sentences_of(pieces: Iterator[str]) -> list[str]:
-    """Return pieces that say something."""
-    return [piece for piece in pieces if piece.strip(_EDGES)]

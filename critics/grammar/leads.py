@@ -16,20 +16,7 @@ SOURCE_AGAIN = re.sub(r"\(\?P<\w+>", "(?:", SOURCE)
 ORDINALS = {
     word: number
     for number, word in enumerate(
-        [
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-            "eleventh",
-            "twelfth",
-        ],
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),  # noqa: SIM905
         1,
     )
 }
@@ -40,24 +27,20 @@ MANNER = (
 )
 CONNECTIVE = re.compile(
     r"(?:(?P<infers>therefore|thus|hence|so|consequently|accordingly|as a result|as a consequence|it follows that|"
-    r"then|"
-    r"this (?:means|implies|shows|tells us|indicates|leads to the conclusion|further supports|also means|"
-    r"also implies|"
-    r"would mean|allows us to conclude|leads us to conclude)(?: that)?|which (?:means|implies|shows|"
-    r"tells us)(?: that)?|"
-    r"that (?:means|implies)(?: that)?|it (?:also )?(?:means|follows|can be (?:concluded|inferred|"
-    r"deduced))(?: from (?:this|that|the premises))?(?: that)?|"
-    r"in conclusion|to conclude|based on this|from this|because of this|given this|with this information|by this)"
+    r"then|this (?:means|implies|shows|tells us|indicates|leads to the conclusion|further supports|also means|also "
+    r"implies|would mean|allows us to conclude|leads us to conclude)(?: that)?|which (?:means|implies|shows|tells "
+    r"us)(?: that)?|that (?:means|implies)(?: that)?|it (?:also )?(?:means|follows|can be (?:concluded|inferred|"
+    r"deduced))(?: from (?:this|that|the premises))?(?: that)?|in conclusion|to conclude|based on this|from this|"
+    r"because of this|given this|with this information|by this)"
     r"|and|but|however|further|furthermore|moreover|additionally|in addition|also|next|now|finally|lastly|first|"
-    r"firstly|secondly|"
-    r"again|similarly|likewise|besides|on the other hand|in fact|indeed|specifically|in this case|here|second|third|"
-    r"given (?:these|this|that|those|all this|all of this)(?: properties| facts| premises| information| conditions|"
-    r" attributes)?|"
-    r"(?:based on|from|with|using|combining|considering) (?:these|this|that|those)(?: two| three)?(?: properties|"
-    r" facts| premises| information| conditions| statements| rules)?|"
-    r"as such|unfortunately|by modus (?:ponens|tollens)|without (?:any )?(?:further|more|additional|"
-    r"other) information|and that|that|for example|instead|still|yet|meanwhile|note that|it is also known that|"
-    r"let's|well|initially|to start|to begin with|first of all|starting off|in particular|overall|in summary|since)"
+    r"firstly|secondly|again|similarly|likewise|besides|on the other hand|in fact|indeed|specifically|in this case|"
+    r"here|second|third|given (?:these|this|that|those|all this|all of this)(?: properties| facts| premises| "
+    r"information| conditions| attributes)?|"
+    r"(?:based on|from|with|using|combining|considering) (?:these|this|that|those)(?: two| three)?(?: properties| "
+    r"facts| premises| information| conditions| statements| rules)?|as such|unfortunately|by modus (?:ponens|"
+    r"tollens)|without (?:any )?(?:further|more|additional|other) information|and that|that|for example|instead|"
+    r"still|yet|meanwhile|note that|it is also known that|let's|well|initially|to start|to begin with|first of all|"
+    r"starting off|in particular|overall|in summary|since)"
     r"(?:,|:)? +",
     ANY_CASE,
 )
@@ -68,42 +51,37 @@ KNOWS = re.compile(
     r"(?: (?:for sure|for certain|from this|directly|definitively|indeed))?,?"
     rf"(?:,? (?:from|by|based on|according to|in) {SOURCE},?)?"
     r"(?: the (?:fact|following|information|premise|rule|conclusion))?(?: that|:)?"
-    r"|it is (?:also )?(?:given|known|stated|clear|said|directly stated|mentioned|true|evident|explicitly stated|"
-    r"a fact)"
+    r"|it is (?:also )?(?:given|known|stated|clear|said|directly stated|mentioned|true|evident|explicitly stated|a "
+    r"fact)"
     r"(?: in the premises)? that|it(?:'s| is) (?:also )?(?P<shown>inferred|concluded|deduced) that"
     r"|there is (?:also )?(?:a|another|one) (?:premise|rule|fact) (?:that|which)(?: states| says| stating)?(?: that)?"
     r"|(?:we )?(?:then |also )?(?:use|apply|using|applying) the (?:premise|rule) that"
-    r"|(?:it's|it is) (?:also |clearly |directly |explicitly )*(?:stated|given|mentioned|known|"
-    r"said)(?: in the premises)? that"
-    r"|(?:we have|there is) (?:a|another|one) (?:premise|rule) (?:directly )?(?:stating|saying|that states|"
-    r"that says)(?: that)?,?"
+    r"|(?:it's|it is) (?:also |clearly |directly |explicitly )*(?:stated|given|mentioned|known|said)(?: in the "
+    r"premises)? that"
+    r"|(?:we have|there is) (?:a|another|one) (?:premise|rule) (?:directly )?(?:stating|saying|that states|that "
+    r"says)(?: that)?,?"
     r"|note that|recall that|remember that|the fact that|(?:another|one|the other) (?:premise|rule) (?:is|says|"
-    r"states|tells us) that)"
-    r" +",
+    r"states|tells us) that) +",
     ANY_CASE,
 )
 FROM = re.compile(
-    rf"(?:from|by|according to|based on|given|using|looking at|considering|in|as per|per|applying|with|"
-    rf"as stated (?:in|by)|"
-    rf"as given in|as|following|because of|due to|and|combining|also from|thanks to|under|since) {SOURCE}"
-    r"(?P<quote>,? (?:that|stating that|which (?:states|says) that|saying that|stating|which states))? *(?P<sep>,|"
-    r":)? *",
+    r"(?:from|by|according to|based on|given|using|looking at|considering|in|as per|per|applying|with|as stated "
+    r"(?:in|by)|as given in|as|following|because of|due to|and|combining|also from|thanks to|under|"
+    rf"since) {SOURCE}(?P<quote>,? (?:that|stating that|which (?:states|says) that|saying that|stating|which "
+    r"states))? *(?P<sep>,|:)? *",
     ANY_CASE,
 )
 STATES = re.compile(
     rf"{SOURCE} (?:also |then |directly |explicitly |further |clearly )?(?:states?|says?|tells? us|stated|implies|"
-    rf"imply|"
-    r"indicates?|gives? us|informs? us|mentions?)(?: that|:)? +",
+    r"imply|indicates?|gives? us|informs? us|mentions?)(?: that|:)? +",
     ANY_CASE,
 )
 BEHIND = re.compile(
-    rf" *(?:,? (?:from|by|according to|based on|as per|per|as stated (?:in|by)|as given (?:in|by)|because of|due to|"
-    rf"given|"
-    rf"as said in|in) {SOURCE}|[(\[](?:from |by |see |as per |according to |based on |given by |"
-    rf"given in )?{SOURCE_AGAIN}[)\]])$",
+    r" *(?:,? (?:from|by|according to|based on|as per|per|as stated (?:in|by)|as given (?:in|by)|because of|due to|"
+    rf"given|as said in|in) {SOURCE}|[(\[](?:from |by |see |as per |according to |based on |given by |given in "
+    rf")?{SOURCE_AGAIN}[)\]])$",
     ANY_CASE,
 )
-QUOTED = re.compile(r"(?P<lead>[^\"']*?)[\"'](?P<said>[^\"]{3,}?)[,.]?[\"'],? *(?P<rest>.*)", ANY_CASE)
 NOTHING = (
     r"(?:(?:direct or indirect|indirect|direct|specific|other|further|additional|more|explicit|clear|such|any|"
     r"enough|sufficient|no|actual|given|relevant|concrete|definitive) )*"
@@ -115,45 +93,40 @@ DATA = (
 )
 ABOUT = re.compile(
     r"(?:,? ?\b(?:in the premises|given|provided|available|here|from the premises|directly|explicitly|definitively|"
-    r"confidently|conclusively|"
-    r"definitive|conclusion|on this|the truth value|truth value|talks|refers|mentions|links?|"
-    r"about|on|regarding|of|to|as to|for us to|that would|that could|that directly|stating|saying|indicating|states|"
-    r"says|indicates|state|say|suggesting|"
-    r"which|concerning|us|determine|know|conclude|infer|support|tell us|decide|deduce|confirm|prove|evaluate|judge|"
-    r"ascertain|figure out|verify|"
-    r"establish|the conclusion|the statement|for certain|for sure|with certainty|based on the premises|from this|"
-    r"the information|be)\b)*"
-    r",? *(?P<how>whether or not|whether|if|that)?",
+    r"confidently|conclusively|definitive|conclusion|on this|the truth value|truth value|talks|refers|mentions|"
+    r"links?|about|on|regarding|of|to|as to|for us to|that would|that could|that directly|stating|saying|indicating|"
+    r"states|says|indicates|state|say|suggesting|which|concerning|us|determine|know|conclude|infer|support|tell us|"
+    r"decide|deduce|confirm|prove|evaluate|judge|ascertain|figure out|verify|establish|the conclusion|the statement|"
+    r"for certain|for sure|with certainty|based on the premises|from this|the information|be)\b)*,? *(?P<how>whether "
+    r"or not|whether|if|that)?",
     ANY_CASE,
 )
 UNKNOWN = re.compile(
-    rf"(?:{WE} {MANNER}(?:do not|don't|cannot|can't|can not|are unable to|are not able to|do not yet|don't yet|"
-    rf"still don't|have no|lack)"
-    rf" {MANNER}(?:have|find|see|know|determine|conclude|say|infer|be (?:sure|certain)|tell|decide|deduce|state|"
-    rf"confirm|establish|prove|evaluate|judge|definitively|make|draw|come to)?"
+    rf"(?:{WE} {MANNER}(?:do not|don't|cannot|can't|can not|are unable to|are not able to|do not yet|don't yet|still "
+    rf"don't|have no|lack) {MANNER}(?:have|find|see|know|determine|conclude|say|infer|be (?:sure|certain)|tell|"
+    r"decide|deduce|state|confirm|establish|prove|evaluate|judge|definitively|make|draw|come to)?"
     rf"(?: ?{NOTHING}{DATA})?"
     rf"|there (?:is|are) (?:no|not any|not enough|not sufficient) {NOTHING}{DATA}"
     rf"|there's no {NOTHING}{DATA}|there (?:isn't|aren't) {NOTHING}{DATA}"
-    rf"|(?:none|neither) of (?:the|these|our)(?: other| given| provided| above)* (?:premises|rules|facts|statements|"
-    rf"conditions|information)(?: given| provided)?"
-    rf"(?: directly| explicitly| specifically)? (?:states?|says?|tells? us|provides?|mentions?|gives?|indicates?|"
-    rf"implies|imply|specif(?:y|ies)|shows?)"
+    r"|(?:none|neither) of (?:the|these|our)(?: other| given| provided| above)* (?:premises|rules|facts|statements|"
+    r"conditions|information)(?: given| provided)?"
+    r"(?: directly| explicitly| specifically)? (?:states?|says?|tells? us|provides?|mentions?|gives?|indicates?|"
+    r"implies|imply|specif(?:y|ies)|shows?)"
     rf"(?: us)?(?: {NOTHING}{DATA})?"
-    rf"|(?:the|these|our)(?: other| given| provided| above)* (?:premises|rules|facts|statements|context|"
-    rf"information)(?: given| provided)? (?:do|does|did)(?: not|n't)"
-    rf"(?: directly| explicitly| specifically)? (?:state|say|tell us|provide|mention|give|indicate|imply|specify|"
+    r"|(?:the|these|our)(?: other| given| provided| above)* (?:premises|rules|facts|statements|context|"
+    r"information)(?: given| provided)? (?:do|does|did)(?: not|n't)"
+    r"(?: directly| explicitly| specifically)? (?:state|say|tell us|provide|mention|give|indicate|imply|specify|"
     rf"show)(?: us)?(?: {NOTHING}{DATA})?"
-    rf"|nothing (?:is|was|in the premises)? ?(?:directly |explicitly )?(?:mentioned|stated|said|tells us|given|"
-    rf"indicates)"
-    rf"|it (?:does not|doesn't) (?:state|say|tell us|mention)"
-    rf"|(?:none|neither) of (?:the|these|our)(?: other| given| provided| above)* (?:premises|rules|facts|"
-    rf"statements) (?:directly )?(?:relates?|refers?) to"
-    rf"|it (?:is|remains|'s) (?:also |still |therefore |thus )?(?:uncertain|unclear|unknown|not known|not clear|"
-    rf"not certain|undetermined|not stated|not given|not mentioned|impossible to (?:say|tell|determine|know|"
-    rf"conclude))"
-    rf"|it (?:is|was) not (?:directly |explicitly )?(?:stated|mentioned|given|specified|known)(?: in the premises)?"
-    rf"|this (?:does not|doesn't) {MANNER}(?:tell us|say|mean|imply|determine|give us|provide us|"
-    rf"provide)(?: (?:anything|{NOTHING}{DATA}))?)",
+    r"|nothing (?:is|was|in the premises)? ?(?:directly |explicitly )?(?:mentioned|stated|said|tells us|given|"
+    r"indicates)"
+    r"|it (?:does not|doesn't) (?:state|say|tell us|mention)"
+    r"|(?:none|neither) of (?:the|these|our)(?: other| given| provided| above)* (?:premises|rules|facts|statements) "
+    r"(?:directly )?(?:relates?|refers?) to"
+    r"|it (?:is|remains|'s) (?:also |still |therefore |thus )?(?:uncertain|unclear|unknown|not known|not clear|not "
+    r"certain|undetermined|not stated|not given|not mentioned|impossible to (?:say|tell|determine|know|conclude))"
+    r"|it (?:is|was) not (?:directly |explicitly )?(?:stated|mentioned|given|specified|known)(?: in the premises)?"
+    rf"|this (?:does not|doesn't) {MANNER}(?:tell us|say|mean|imply|determine|give us|provide us|provide)(?: "
+    rf"(?:anything|{NOTHING}{DATA}))?)",
     ANY_CASE,
 )
 VALUES = {
@@ -191,10 +164,9 @@ REFUTED = re.compile(
     ANY_CASE,
 )
 CONTRADICTS = re.compile(
-    rf"(?:this|that|which|it|this fact|this information|{THING})? ?(?:also |directly |clearly )?(?:contradicts|"
-    rf"is in contradiction (?:with|to)|is a contradiction (?:to|with)|conflicts with|is contrary to|"
-    rf"is the opposite of|goes against|contrary to)"
-    rf" {THING}?(?: (?:that|stating that|which states that|is that|of))?,? *(?P<about>.*)",
+    rf"(?:this|that|which|it|this fact|this information|{THING})? ?(?:also |directly |clearly )?(?:contradicts|is in "
+    r"contradiction (?:with|to)|is a contradiction (?:to|with)|conflicts with|is contrary to|is the opposite of|"
+    rf"goes against|contrary to) {THING}?(?: (?:that|stating that|which states that|is that|of))?,? *(?P<about>.*)",
     ANY_CASE,
 )
 FILLER = re.compile(
@@ -202,13 +174,12 @@ FILLER = re.compile(
     r"(?:looking at|from|according to|based on|given|considering)? ?(?:the )?(?:premises|information|facts|"
     r"rules)(?: given| provided)?|"
     r"(?:and )?we need to (?:determine|find out|see|check) (?:this|that)|step \d+|answer|"
-    r"(?:we|ANY_CASE) (?:have|now have|do not have|don't have) (?:enough|sufficient|all the|any more|any other|"
+    r"(?:we|I) (?:have|now have|do not have|don't have) (?:enough|sufficient|all the|any more|any other|"
     r"any further) (?:information|premises)(?: to (?:answer|conclude|decide|determine this|make a conclusion|"
     r"draw a conclusion|evaluate the statement|determine the (?:statement|conclusion)))?|"
     r"there is (?:not enough|no more|no other|no further) information",
     ANY_CASE,
 )
-WRAP = ("(", ")")
 JOINTS = re.compile(
     r"(?P<so>,? (?:and )?(?:so|therefore|thus|hence|consequently)(?: that)?,? |, which (?:means|implies|"
     r"makes it so)(?: that)? |, (?:meaning|implying|indicating)(?: that)? )"
@@ -218,12 +189,10 @@ JOINTS = re.compile(
 )
 APPOSITIVE = re.compile(
     r"(?P<name>[A-Z][a-z]+|[Tt]he [a-z]+(?: [a-z]+)?), (?:being|who is|which is|as (?:he|she|it) is|since (?:he|she|"
-    r"it) is)"
-    r" (?P<what>[^,]+(?:, [^,]+)*?), (?P<rest>.+)"
+    r"it) is) (?P<what>[^,]+(?:, [^,]+)*?), (?P<rest>.+)"
 )
 KNOWN_FROM = re.compile(
-    rf"{WE} {MANNER}(?:know|infer|conclude|deduce|see)(?: that)? (?:from|"
-    rf"by) (?P<source>{re.sub(r'[(][?]P<[a-z]+>', '(?:', SOURCE)})"
+    rf"{WE} {MANNER}(?:know|infer|conclude|deduce|see)(?: that)? (?:from|by) (?P<source>{SOURCE_AGAIN})"
     r",? (?P<quotes>(?:[\"'][^\"']{4,}[\"'](?:,? and (?:from )?(?:the premise )?|, )?)+),? that ",
     ANY_CASE,
 )

@@ -11,10 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from critics.grammar.words import FLEXIBLE_ADVERBS, FUNCTION, NOT_ADVERBS, POSTPOSED
+from critics.text.inflection import OWN_PLURALS
 from critics.text.inflection import is_plural as has_plural_shape
 from critics.text.inflection import singular as singular_by_rule
 
-_VOWELS = "aeiou"
 _NO_PLURALS = frozenset(
     """
     physics mathematics economics politics athletics news series species always perhaps sometimes besides christmas
@@ -23,16 +23,13 @@ _NO_PLURALS = frozenset(
     towards forwards backwards indoors outdoors headquarters various previous serious famous dangerous
     """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
 )
-_OWN_PLURALS = frozenset(
+_OWN_PLURALS = OWN_PLURALS | frozenset(
     """
-    arms glasses customs pants spirits goods means manners minutes forces grounds quarters savings scales spectacles
-    stairs surroundings thanks trousers waters airs brains contents damages dues effects funds greens guts looks pains
-    premises remains riches sands shorts slacks jeans scissors tights troops wits woods odds blues briefs boxers amends
-    ashes barracks belongings clothes credentials earnings outskirts proceeds spurs irons cards darts drafts draughts
-    arts sports sales games letters lodgings links humanities
+    amends arts ashes barracks belongings clothes credentials draughts earnings games humanities jeans links lodgings
+    outskirts proceeds sales scissors sports stairs surroundings thanks tights troops trousers wits
     """.split()  # noqa: SIM905
 )
-"""Plurals with a meaning that their singular has not: they keep their form, and nothing is said of an `arm`."""
+"""Plurals with a meaning of their own: they keep their form, and nothing is said of an `arm`."""
 _IRREGULAR_PLURALS = {
     "people": "person",
     "fish": "fish",

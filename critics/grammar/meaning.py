@@ -21,6 +21,7 @@ from critics.replay.first_order.syntax import (
     Variable,
     free_variables,
     key,
+    predicates,
     rebuilt,
     subformulas,
 )
@@ -118,11 +119,6 @@ def buried(formula: Formula) -> int:
     """Count the connectives that stand inside names of predicates."""
     names = [part.predicate for part in subformulas(formula) if isinstance(part, Atom)]
     return sum(f" {name} ".count(f" {word} ") for name in names for word in ("and", "or", "that"))
-
-
-def predicates(formula: Formula) -> set[str]:
-    """Return the names of the predicates within."""
-    return {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
 
 
 def lettered(formula: Formula, depth: int = 0) -> Formula:

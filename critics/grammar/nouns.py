@@ -43,6 +43,8 @@ _PLURAL_MODIFIERS = frozenset(
     {"sports", "arts", "sales", "goods", "games", "savings", "police", "data", "fish", "species"}
 )
 _KINDS: dict[str, Kind] = {"every": "every", "some": "some", "any": "any", "no": "none"}
+EVERYONE = "person: everyone and everything"
+"""Note that a reading says nothing of who is a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,25 +210,18 @@ def _names(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         yield Subject("terms", "singular", terms=names, operator=Operator.XOR if "either" in words else Operator.OR)
 
 
-def people(chart: Chart) -> Formula | None:
-    """Return what `someone` is said to be."""
-    if chart.conventions.people == "everything":
-        chart.notes.add("person: everyone and everything")
-        return None
-    return atom("person")
-
-
 def _someone(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     determiner, noun = SOMEONE[chart.words[i]]
     kind = _KINDS[determiner]
-    head = None if noun == "thing" else people(chart)
     name = "something" if noun == "thing" else "someone"
+    if noun != "thing":
+        chart.notes.add(EVERYONE)
     if i + 1 == j:
-        yield Subject(kind, "singular", head, head=name)
+        yield Subject(kind, "singular", None, head=name)
     else:
         for number in ("singular", "plural") if kind == "none" else ("singular",):
             for more in modifiers(chart, i + 1, j, number):
-                yield Subject(kind, "singular", both(head, more), head=name)
+                yield Subject(kind, "singular", more, head=name)
 
 
 def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
@@ -371,7 +366,9 @@ def head(chart: Chart, i: int, j: int, number: Number) -> Head | None:
     singular = chart.vocabulary.singular(words[-1])
     modifying = [word for word in words[:-1] if word != "and"]
     if singular in KINDS:
-        kind = people(chart) if singular == "person" else None if singular == "thing" else atom(singular)
+        if singular == "person":
+            chart.notes.add(EVERYONE)
+        kind = None if singular in ("person", "thing") else atom(singular)
         if "and" in words and is_plural(words[-1]):
             chart.bar(
                 places[words.index("and")], "`and` may join two kinds or two properties: say `who are both .. and ..`"

@@ -22,7 +22,7 @@ from critics.grammar.meaning import (
     implies,
     marked,
 )
-from critics.grammar.nouns import modifiers, nominal, people
+from critics.grammar.nouns import EVERYONE, modifiers, nominal
 from critics.grammar.phrases import definite, opaque
 from critics.grammar.words import (
     BE,
@@ -203,7 +203,9 @@ def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formul
     word = chart.words[i]
     if word in ("someone", "somebody", "something"):
         for more in modifiers(chart, i + 1, j, "singular"):
-            yield both(None if word == "something" else people(chart), more)
+            if word != "something":
+                chart.notes.add(EVERYONE)
+            yield more
     elif word in ("a", "an"):
         for body in nominal(chart, i + 1, j, "singular"):
             yield atom(chart.words[j - 1]) if body is None else body

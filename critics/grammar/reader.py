@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from critics.grammar.chart import Bar, Chart, Conventions, Overworked
 from critics.grammar.clauses import question
 from critics.grammar.lexicon import Vocabulary, gerund, past, third
-from critics.grammar.logic import are_equivalent, canonical
 from critics.grammar.meaning import (
     Formula,
     buried,
@@ -27,9 +26,13 @@ from critics.grammar.predicates import RULES
 from critics.grammar.sentences import sentence
 from critics.grammar.tokens import Token, UnreadMark, tokenize
 from critics.grammar.words import REFUSED
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.solvers import are_equivalent
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 80
+MAX_REMEMBERED = 2_000
+"""Texts whose reading is kept for the next attempt at the same problem."""
 _PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
 
 
@@ -68,9 +71,17 @@ class Reader:
     def __init__(self, sentences: Iterable[str] = (), conventions: Conventions | None = None) -> None:
         self.conventions = conventions or Conventions()
         self.vocabulary = Vocabulary.of(sentences)
+        self._memory: dict[str, Reading | Refusal] = {}
 
     def read(self, text: str) -> Reading | Refusal:
         """Read one statement, or a yes-no question as the statement that it asks about."""
+        if text not in self._memory:
+            if len(self._memory) >= MAX_REMEMBERED:
+                self._memory.clear()
+            self._memory[text] = self._read(text)
+        return self._memory[text]
+
+    def _read(self, text: str) -> Reading | Refusal:
         if len(text) > MAX_CHARACTERS:
             return Refusal(text, "", 0, 0, f"it has more than {MAX_CHARACTERS} characters: write shorter sentences")
         try:

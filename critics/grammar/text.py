@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 
 from critics.grammar.chart import Conventions
 from critics.grammar.reader import Reader, Reading, Refusal
@@ -45,12 +47,43 @@ def claim(question: str) -> str:
     return f"{said[:1].upper()}{said[1:]}"
 
 
-def read_text(
-    context: str, question: str | None = None, axioms: Iterable[str] = (), conventions: Conventions | None = None
-) -> list[Reading | Refusal]:
+@dataclass(frozen=True, slots=True)
+class ProblemReader:
+    """The reader of one problem, the sentences of its context, and the statement that its question asks about."""
+
+    reader: Reader
+    said: tuple[str, ...]
+    asked: str
+
+    def context(self) -> list[Reading | Refusal]:
+        """Read the sentences of the context."""
+        return list(map(self._stated, self.said))
+
+    def question(self) -> Reading | Refusal:
+        """Read what is asked."""
+        return self.reader.read(self.asked)
+
+    def _stated(self, text: str) -> Reading | Refusal:
+        end = len(text)
+        # Attack: a premise that the context only asks about.
+        return (
+            Refusal(text, "?", end - 1, end, "a question states nothing") if text[-1] == "?" else self.reader.read(text)
+        )
+
+
+@lru_cache(maxsize=32)
+def problem_reader(
+    context: str, question: str, conventions: Conventions | None = None, others: tuple[str, ...] = ()
+) -> ProblemReader:
+    """Return one reader for all attempts at a problem; the words of `others` settle the names too."""
+    said, asked = tuple(sentences(context)), claim(question)
+    return ProblemReader(Reader([*said, asked, *others], conventions), said, asked)
+
+
+def read_text(context: str, question: str | None = None, axioms: Iterable[str] = ()) -> list[Reading | Refusal]:
     """Read the sentences of a context, then declared axioms, then the question; the words of all settle the names."""
     said = [*sentences(context), *(piece for axiom in axioms for piece in sentences(axiom))]
     if question is not None:
         said.append(claim(question))
-    reader = Reader(said, conventions)
+    reader = Reader(said)
     return [reader.read(sentence) for sentence in said]

@@ -45,7 +45,6 @@ NUMBERS = _listed(
     "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand "
     "million billion dozen"
 )
-QUANTIFIED = _listed("every each all some no any")
 KINDS = _listed("person thing individual human-being")
 """Heads of which an adjective before them can be taken off: a kind person is kind."""
 POSTPOSED = _listed("available able capable born dependent full aware unaware eligible responsible")

@@ -13,6 +13,7 @@ DECORATION = " \t*_#>`"
 _ANSWER_LINE = re.compile(
     rf"^[{re.escape(DECORATION)}]*answer[{re.escape(DECORATION)}]*:", re.IGNORECASE | re.MULTILINE
 )
+_YES = {"yes": "true", "no": "false"}
 _SUBJECT = r"(?<![a-z])(?:answer|ans|solution|verdict|label|conclusion)(?![a-z])"
 _COPULA = r"(?:is|was|be|will be|must be|should be)"
 _HEDGE = (
@@ -141,3 +142,11 @@ def named_answer(value: str, problem: Problem) -> str | None:
             named.add(in_terms_of(match[2], problem.options))
     named.discard(None)
     return named.pop() if len(named) == 1 else None
+
+
+def answer_of(value: str, problem: Problem) -> str | None:
+    """Return an answer in the problem's own terms; yes and no answer questions alone."""
+    found = named_answer(value, problem)
+    if found is not None or value not in _YES or not problem.question.rstrip().endswith("?"):
+        return found
+    return named_answer(_YES[value], problem)

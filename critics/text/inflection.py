@@ -62,14 +62,16 @@ _PLURALS = {
     "woman": "women",
 }
 _SINGULARS = {many: one for one, many in _PLURALS.items()}
-_DIFFERENT = frozenset(
+OWN_PLURALS = frozenset(
     """
-    axes bases ellipses leaves caddies arms glasses customs pants spirits goods means manners minutes forces grounds
-    quarters savings scales spectacles airs brains contents damages dues effects funds greens guts looks pains premises
-    remains riches sands shorts slacks waters woods odds blues briefs boxers irons spurs cards darts drafts letters
+    arms glasses customs pants spirits goods means manners minutes forces grounds quarters savings scales spectacles
+    airs brains contents damages dues effects funds greens guts looks pains premises remains riches sands shorts slacks
+    waters woods odds blues briefs boxers irons spurs cards darts drafts letters
     """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
 )
-"""Plurals with two meanings: of an axe and of an axis; weapons, and what one has two of."""
+"""Plurals with a meaning that their singular has not: weapons, and what one has two of."""
+_DIFFERENT = OWN_PLURALS | {"axes", "bases", "caddies", "ellipses", "leaves"}
+"""Plurals with two meanings, of an axe and of an axis too."""
 _NOT_PLURAL = ("ss", "us", "is", "ous")
 """Ends in s, yet is a singular noun (class, wumpus, iris) or an adjective (nervous, careless)."""
 _CONSONANT_AN = ("heir", "honest", "honour", "honor", "hour")

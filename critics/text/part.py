@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from critics.problem import Attempt, Problem
 from critics.verdict.certificate import Certificate
-from critics.verdict.conclusion import Refusal
 
 if TYPE_CHECKING:
     from critics.text.faithfulness.formalisation import Formalisation
@@ -23,39 +22,28 @@ class TextStep:
     text: str
 
 
-class TextPart(Protocol):
-    """The part of a format that speaks of texts; `critics.formats.format.Format` has a default for each."""
+class TextPart:
+    """The part of a format that speaks of texts, with a default for each of its methods."""
 
-    @property
-    def is_for_prose(self) -> bool:
-        """True if its formulas stand for free prose, so that a proof's part of them may be judged alone."""
-        ...
-
-    @property
-    def is_puzzle(self) -> bool:
-        """True if its programs put things into places."""
-        ...
+    is_puzzle: bool = False
+    """Programs put things into places."""
 
     def theory(self, attempt: Attempt) -> "Formalisation | None":
         """Return premises and goal; None where formulas are not read, or the attempt does not parse."""
-        ...
+        return None
 
     def puzzle(self, completion: str) -> "Program | None":
         """Return what a program of things and places says; None where it cannot be read, or its meaning is open."""
-        ...
+        return None
 
     def renamed(self, completion: str) -> str | None:
         """Return the program alone in fresh names; None where its names are not found."""
-        ...
+        return None
 
     def comments(self, completion: str) -> "Iterable[Comment] | None":
         """Return the words beside the formulas; None where the format has none."""
-        ...
+        return None
 
     def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
         """Return the names in what a program claims, and the text that asks for it."""
-        ...
-
-    def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
-        """Return why an attempt on trust is not certified; None where nothing bars it."""
-        ...
+        return [], problem.question

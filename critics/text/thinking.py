@@ -19,15 +19,19 @@ def ends_thinking(text: str) -> bool:
     return _END.search(text) is not None
 
 
+def _ended(text: str) -> int:
+    return max((match.end() for match in _END.finditer(text)), default=0)
+
+
 def is_thinking(text: str) -> bool:
     """Say whether a thought is begun and not ended where a text stops."""
-    ended = max((match.end() for match in _END.finditer(text)), default=0)
+    ended = _ended(text)
     return _BEGIN.search(text, ended) is not None
 
 
 def reply_start(text: str) -> int:
     """Return where the reply behind a thought begins; the end of the text where a thought is never ended."""
-    ended = max((match.end() for match in _END.finditer(text)), default=0)
+    ended = _ended(text)
     begin = _BEGIN.search(text, ended)
     return ended if begin is None else len(text)
 
@@ -43,9 +47,7 @@ def without_thinking(text: str) -> str:
     The answer is what follows the last end of thinking, because many chat templates open the thinking in the prompt.
     An opening that is never closed takes everything after it along.
     """
-    rest = text
-    for end in _END.finditer(text):
-        rest = text[end.end() :]
+    rest = text[_ended(text) :]
     begin = _BEGIN.search(rest)
     if begin is not None:
         rest = rest[: begin.start()]

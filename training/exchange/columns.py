@@ -12,7 +12,7 @@ from typing import cast
 from critics.errors import InputError
 from critics.problem import Problem
 from critics.text.answer_reader import read_answer
-from critics.text.english.answer import answer_of
+from critics.text.blocks import answer_of
 from training.configuration.section import nearest
 
 PARTS = ("id", "context", "question", "options", "answer", "rationale", "conclusion")

@@ -18,7 +18,7 @@ from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.grades import STRICT
 from critics.text.answer_reader import read_answer
-from critics.text.english.answer import answer_of
+from critics.text.blocks import answer_of
 from critics.text.reference import reference, text_decides
 from critics.verdict import Certified
 from rollout.problems.catalogue import family

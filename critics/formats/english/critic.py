@@ -19,7 +19,7 @@ from critics.replay.clauses import OutOfWork, is_consistent
 from critics.replay.english import check_english
 from critics.replay.kernel import ArityError, WorkLimitExceeded
 from critics.replay.sorts import SortError
-from critics.text.english.answer import answer_of
+from critics.text.blocks import answer_of
 from critics.text.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
 from critics.text.english.outline import Outline
 from critics.text.english.passage import TextSentence, lines

@@ -1,14 +1,28 @@
 """Certificates of texts whose sentences are entailed one by one: premises, steps, the question, and two models."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import DEFAULT_BUDGET, version
+from critics.logic.first_order.solvers import (
+    DEFAULT_BUDGET,
+    Answer,
+    Denied,
+    Entailed,
+    Inconsistent,
+    Open,
+    Undecided,
+    decide,
+    solve,
+    version,
+)
 from critics.problem import Problem
 from critics.replay.first_order.models import Model
-from critics.replay.first_order.syntax import Formula
+from critics.replay.first_order.syntax import Formula, Not
 from critics.replay.grades import Grade
+from critics.verdict import TimedOut, Unproved, Vacuous
 from critics.verdict.certificate import Certificate, certify, regraded
+from critics.verdict.conclusion import Refusal
 
 KIND = "english-entailment"
 ENGINE = "certistar-english-fol/1"
@@ -50,6 +64,26 @@ class ChainEvidence:
             "result": self.result,
             "models": {"premises": self.model.record(), "contingent": self.contingent.record()},
         }
+
+
+def models_of(premises: Sequence[Formula], goal: Formula, result: str) -> tuple[Model, Model]:
+    """Return a model of the premises with the answer, and one in which the answer is otherwise; raises `Refusal`."""
+    match result, decide(premises, goal):
+        case "unknown", Open(holds, fails):
+            return holds, fails
+        case ("true", Entailed(model)) | ("false", Denied(model)):
+            other = solve([Not(goal) if result == "true" else goal], DEFAULT_BUDGET)
+        case _, Inconsistent():
+            raise Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
+        case _, Undecided(question):
+            raise Refusal(TimedOut, "solver_budget", f"the solver could not tell {question}")
+        case _:
+            raise Refusal(Unproved, "goal_not_reached", "the context says otherwise, or leaves it open")
+    if other.answer is Answer.UNSATISFIABLE:
+        raise Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
+    if other.model is None:
+        raise Refusal(TimedOut, "solver_budget", "the solver could not tell whether the conclusion says anything")
+    return model, other.model
 
 
 def chain_certificate(problem: Problem, claim: str, evidence: ChainEvidence, grade: Grade) -> Certificate:

@@ -9,29 +9,17 @@ certificate is on a model's word: `aligned` where every check of every sentence 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate
+from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate, models_of
 from critics.formats.english.formulas import KEY, Answered, Claim, FormalText, NoFormulas, Nothing, read_formulas
-from critics.grammar.alignment import Names, ReadProblem
-from critics.logic.first_order.solvers import (
-    DEFAULT_BUDGET,
-    Answer,
-    Denied,
-    Entailed,
-    Inconsistent,
-    Undecided,
-    can_fail,
-    decide,
-    solve,
-)
+from critics.grammar.alignment import Failed, Finding, Names, NotApplicable, Passed, ReadProblem
+from critics.logic.first_order.solvers import Answer, can_fail
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
-from critics.replay.first_order.syntax import Formula, FormulaError, Not, negated, signature
-from critics.text.blocks import answers_early
-from critics.text.english.answer import answer_of
+from critics.replay.first_order.syntax import Formula, FormulaError, negated
+from critics.text.blocks import answer_of, answers_early
 from critics.text.english.span import coverage, painted
-from critics.text.faithfulness.finding import Failed, Finding, NotApplicable, Passed
 from critics.text.reference import text_contradicts
-from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict import Certified, Malformed, TimedOut, Unproved, Verdict
 from critics.verdict.conclusion import Refusal, brief, is_wrong, refused, wrong_answer
 from critics.verdict.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Span, TextReading
 
@@ -100,7 +88,7 @@ def _judged(formal: FormalText, stated: Sequence[Formula], read: ReadProblem, na
     for index, (_, piece) in enumerate(formal.text):
         if not isinstance(piece, Claim):
             continue
-        alignment: Finding = NotApplicable("it has no formula")
+        alignment: Finding = NotApplicable()
         if piece.formula is None:
             refusal = Refusal(Malformed, "not_read", f"{piece.text!r} has no formula that can be read")
         else:
@@ -118,21 +106,12 @@ def _refusal(
         # Attack: bananas in the text, and a proof in the formulas.
         return Refusal(Unproved, "formalised_otherwise", f"{claim.text!r}: {alignment.reason}")
     given = [[premise] for premise in stated] if claim.quoted else [known]
-    found = {entails(some, formula) for some in given}
+    found = {can_fail(some, formula) for some in given}
     if Answer.UNSATISFIABLE in found:
         return None
     if Answer.UNDECIDED in found:
         return Refusal(TimedOut, "solver_budget", f"whether {claim.text!r} follows could not be told")
     return Refusal(Unproved, "unsupported_sentence", f"{claim.text!r} does not follow")
-
-
-def entails(given: Sequence[Formula], formula: Formula) -> Answer:
-    """Return whether a formula can fail where others hold: `UNSATISFIABLE` says that it is entailed."""
-    try:
-        signature([*given, formula])
-    except FormulaError:
-        return Answer.SATISFIABLE
-    return can_fail(given, formula)
 
 
 def _answer(formal: FormalText, problem: Problem) -> str | None:
@@ -178,14 +157,16 @@ def _verdict(
     if text_contradicts(problem, claim, "none"):
         raise Refusal(Unproved, "text_says_otherwise", "a translator reads the text otherwise")
     passes = all(isinstance(each, Passed) for each in (asked, *(f for _, f in found), *(e.alignment for e in judged)))
-    stated = [formula for formula, _ in found]
-    evidence = _evidence(problem, text, stated, steps, goal.formula, result)
+    stated = tuple(formula for formula, _ in found)
+    told = tuple(Step(index, formula) for index, formula in steps)
+    models = models_of(stated, goal.formula, result)
+    evidence = ChainEvidence(text, problem.meta[KEY], stated, told, goal.formula, result, *models)
     return Certified(claim, chain_certificate(problem, claim, evidence, "aligned" if passes else "trusted"))
 
 
 def _result(goal: Formula, steps: Sequence[Formula]) -> str:
     """Return what the text's own sentences say of the question."""
-    found = {"true": entails(steps, goal), "false": entails(steps, negated(goal))}
+    found = {"true": can_fail(steps, goal), "false": can_fail(steps, negated(goal))}
     for result, answer in found.items():
         if answer is Answer.UNSATISFIABLE:
             return result
@@ -193,42 +174,6 @@ def _result(goal: Formula, steps: Sequence[Formula]) -> str:
         raise Refusal(TimedOut, "solver_budget", "whether the text answers the question could not be told")
     # Attack: the answer alone, or true sentences that do not lead to it.
     raise Refusal(Unproved, "goal_not_reached", "the sentences of the text do not entail an answer")
-
-
-def _evidence(
-    problem: Problem,
-    text: str,
-    stated: Sequence[Formula],
-    steps: Sequence[tuple[int, Formula]],
-    goal: Formula,
-    result: str,
-) -> ChainEvidence:
-    """Return the evidence, with the models that show premises consistent and the question open by itself."""
-    entailment = decide(stated, goal)
-    match entailment:
-        case Entailed(model) | Denied(model):
-            pass
-        case Inconsistent():
-            raise Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
-        case Undecided(question):
-            raise Refusal(TimedOut, "solver_budget", f"the solver could not tell {question}")
-        case _:
-            raise Refusal(Unproved, "goal_not_reached", "the context leaves the question open")
-    contingent = solve([Not(goal) if result == "true" else goal], DEFAULT_BUDGET)
-    if contingent.answer is Answer.UNSATISFIABLE:
-        raise Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
-    if contingent.model is None:
-        raise Refusal(TimedOut, "solver_budget", "the solver could not tell whether the conclusion says anything")
-    return ChainEvidence(
-        text,
-        problem.meta[KEY],
-        tuple(stated),
-        tuple(Step(index, formula) for index, formula in steps),
-        goal,
-        result,
-        model,
-        contingent.model,
-    )
 
 
 def _reading(text: str, formal: FormalText, judged: Sequence[_Judged], grounding: float) -> TextReading:

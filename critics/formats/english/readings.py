@@ -14,29 +14,19 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from critics.formats.english.certificate import SETTLED
-from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate
+from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate, models_of
 from critics.formats.english.statements import CONVENTIONS, Statements, possibility, settled
 from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, Move, NotKnown, moves
 from critics.grammar.reader import Reading
-from critics.logic.first_order.knowledge import Knowledge, predicates
-from critics.logic.first_order.solvers import (
-    DEFAULT_BUDGET,
-    Answer,
-    Denied,
-    Entailed,
-    Inconsistent,
-    Open,
-    decide,
-    solve,
-)
+from critics.logic.first_order.knowledge import Knowledge
+from critics.logic.first_order.solvers import Answer
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
-from critics.replay.first_order.models import Model
-from critics.replay.first_order.syntax import Formula, FormulaError, Not, conjuncts, key, negated
+from critics.replay.first_order.syntax import Formula, FormulaError, Not, conjuncts, key, negated, predicates
 from critics.text.english.passage import TextSentence, lines
 from critics.text.english.span import coverage, painted
 from critics.text.reference import text_contradicts
-from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Verdict
 from critics.verdict.conclusion import Refusal, brief, is_wrong, refused, wrong_answer
 from critics.verdict.reading import NOT_READ, BadStep, Span, TextReading
 
@@ -116,7 +106,7 @@ def _outcome(problem: Problem, said: Sequence[TextSentence]) -> tuple[Outcome, C
 
 
 def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence], *, exclusive: bool) -> Case:
-    context = statements.context()
+    context = statements.problem.context()
     places = {
         number: at for at, number in enumerate(n for n, each in enumerate(context, 1) if isinstance(each, Reading))
     }
@@ -271,7 +261,7 @@ class _Trial:
         """Know one more claim; return the place of the rule that it needs. Raises `_Bad`."""
         found = self.known.support(part, wanted)
         if found is None:
-            whole = self.known.follows(part, self.known.everything())
+            whole = self.known.follows(part, range(len(self.known.formulas)))
             if whole is Answer.UNDECIDED:
                 raise _Bad(self.index, self.text, Refusal(TimedOut, "solver_budget", f"{self.text!r} takes too long"))
             skipped = whole is Answer.UNSATISFIABLE
@@ -336,36 +326,15 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
         raise Refusal(Unproved, "no_option", f"no option, or more than one, says {value}")
     if is_wrong(answer, problem):
         return wrong_answer(answer)
-    models = _models(case, value)
+    models = models_of(case.premises, case.goal, value)
+    heard = {name for premise in case.premises for name in predicates(premise)}
+    if value == "unknown" and not (case.is_closed and predicates(case.goal) <= heard):
+        # Attack: ask for what the context says in other words, and answer that nobody knows.
+        raise Refusal(Unproved, "goal_not_reached", "a phrase of the question, or of the context, has no twin")
     if text_contradicts(problem, answer, "none"):
         raise Refusal(Unproved, "text_says_otherwise", "a translator reads the text otherwise")
     evidence = ChainEvidence(text, {SETTLED: settled(problem)}, case.premises, outcome.steps, case.goal, value, *models)
     return Certified(answer, chain_certificate(problem, answer, evidence, "aligned"))
-
-
-def _models(case: Case, value: str) -> tuple[Model, Model]:
-    """Return a model of the premises with the answer, and one that shows that the answer says something."""
-    goal = case.goal
-    match value, decide(case.premises, goal):
-        case "true", Entailed(holds):
-            first, second = holds, solve([Not(goal)], DEFAULT_BUDGET).model
-        case "false", Denied(fails):
-            first, second = fails, solve([goal], DEFAULT_BUDGET).model
-        case "unknown", Open(holds, fails):
-            heard = {name for premise in case.premises for name in predicates(premise)}
-            if not case.is_closed or not predicates(goal) <= heard:
-                # Attack: ask for what the context says in other words, and answer that nobody knows.
-                raise Refusal(Unproved, "goal_not_reached", "a phrase of the question, or of the context, has no twin")
-            first, second = holds, fails
-        case _, Inconsistent():
-            raise Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
-        case _, Open() | Entailed() | Denied():
-            raise Refusal(Unproved, "goal_not_reached", "the context says otherwise, or leaves it open")
-        case _:
-            raise Refusal(TimedOut, "solver_budget", "the solver could not tell what the context says")
-    if second is None:
-        raise Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
-    return first, second
 
 
 def _reading(text: str, case: Case) -> TextReading:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from critics.formats.english.certificate import SETTLED
 from critics.grammar.chart import Conventions
-from critics.grammar.reader import Reader, Reading, Refusal
-from critics.grammar.text import claim, sentences
+from critics.grammar.reader import Reading, Refusal
+from critics.grammar.text import problem_reader
 from critics.problem import Problem
 from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, rebuilt, terms
 from critics.text.english.passage import TextSentence
@@ -73,23 +73,15 @@ class Statements:
     """Reads statements about one problem; remembers whom the last one was about."""
 
     def __init__(self, problem: Problem) -> None:
-        self.said = sentences(problem.context)
-        self._asked = claim(problem.question)
-        texts = [*self.said, self._asked]
-        self.reader = Reader(texts, CONVENTIONS.get(settled(problem), Conventions()))
-        joined = " ".join(texts)
+        self.problem = problem_reader(problem.context, problem.question, CONVENTIONS.get(settled(problem)))
+        joined = " ".join([*self.problem.said, self.problem.asked])
         self._speaks_of_texts = _ABOUT_TEXT.search(joined) is not None
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
         self._last: str | None = None
-        self._memory: dict[tuple[str, str | None], Reading | None] = {}
-
-    def context(self) -> "list[Reading | Refusal]":
-        """Return the sentences of the context."""
-        return [self.reader.read(sentence) for sentence in self.said]
 
     def has_either(self, said: Sequence[TextSentence]) -> bool:
         """Say whether `either` stands anywhere."""
-        return any("either" in text.lower() for text in [*self.said, *(line.passage.text for line in said)])
+        return any("either" in text.lower() for text in [*self.problem.said, *(line.passage.text for line in said)])
 
     def reads(self, text: str) -> bool:
         """Say whether a text is a statement; a pronoun that opens it may stand for somebody."""
@@ -97,7 +89,7 @@ class Statements:
 
     def goal(self, *, exclusive: bool) -> Formula | None:
         """Return the formula of what the question asks about; None where it is not read."""
-        found = self.reader.read(self._asked)
+        found = self.problem.question()
         if isinstance(found, Refusal):
             return None
         return found.exclusive if exclusive else found.formula
@@ -121,13 +113,11 @@ class Statements:
 
     def _reading(self, text: str, last: str | None) -> Reading | None:
         text = text.strip(' .,:;!?"')
-        if (text, last) not in self._memory:
-            found = self._read(text)
-            pronoun = _PRONOUN.match(text)
-            if found is None and last is not None and pronoun is not None:
-                found = self._read(last + text[pronoun.end() :])
-            self._memory[text, last] = found
-        return self._memory[text, last]
+        found = self._read(text)
+        pronoun = _PRONOUN.match(text)
+        if found is None and last is not None and pronoun is not None:
+            found = self._read(last + text[pronoun.end() :])
+        return found
 
     def _read(self, text: str) -> Reading | None:
         if not text or _ASKS.match(text) or (_ABOUT_TEXT.search(text) and not self._speaks_of_texts):
@@ -138,5 +128,5 @@ class Statements:
             again = name[0].lower() + name[1:] if name.lower().startswith("the ") else name
             text = f"{name} {reflexive['verb']} {again}"
         text = _IDLE.sub("", text)
-        found = self.reader.read(text[:1].upper() + text[1:])
+        found = self.problem.reader.read(text[:1].upper() + text[1:])
         return found if isinstance(found, Reading) else None

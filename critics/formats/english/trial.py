@@ -12,7 +12,7 @@ from critics.formats.english.saturation import bearing, saturation, unsaid
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.clauses import Implication, OutOfWork, denied, fact, follows
-from critics.text.english.answer import answer_of
+from critics.text.blocks import answer_of
 from critics.text.english.language import ProblemLanguage, Said
 from critics.text.english.passage import Passage, TextSentence
 from critics.text.english.steps import Ledger, Warrant

@@ -14,7 +14,7 @@ from critics.formats.equivalence.sampling import MAX_ATOMS, Different, Equivalen
 from critics.replay.equivalences.graph import MAX_TABLE, TRUE, Graph
 from critics.replay.equivalences.prenex import places_of, prenex
 from critics.replay.first_order.models import Model, satisfies
-from critics.replay.first_order.syntax import Atom, Formula, Quantifier, subformulas
+from critics.replay.first_order.syntax import Formula, Quantifier, predicates
 from critics.replay.sat import MAX_WORK, Contradictory, GivenUp, Satisfied, solve_clauses
 
 PREFIX = "prefix"
@@ -44,7 +44,7 @@ Comparison: TypeAlias = Same | Apart | UndecidedPair
 
 def decide_propositional(left: Formula, right: Formula) -> Outcome:
     """Decide an equivalence over all assignments; the formulas are propositional."""
-    names = sorted(propositions(left) | propositions(right))
+    names = sorted(predicates(left) | predicates(right))
     if len(names) <= MAX_ATOMS:
         differing = truth_table(left, names) ^ truth_table(right, names)
         if differing == 0:
@@ -75,11 +75,6 @@ def compare(graph: Graph, one: int, other: int, work: int = MAX_WORK) -> Compari
             return Apart({key: node in literals for key, node in graph.atoms.items()})
         case GivenUp():
             return UndecidedPair()
-
-
-def propositions(formula: Formula) -> set[str]:
-    """Return the names of a propositional formula."""
-    return {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
 
 
 def _different(left: Formula, right: Formula, values: dict[str, bool]) -> Outcome:

@@ -23,7 +23,6 @@ class FirstOrder(Format):
     kinds = ("fol-entailment",)
     is_program = True
     is_held_to_text = True
-    is_for_prose = True
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         from critics.formats.fol.critic import judge_fol

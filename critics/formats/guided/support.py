@@ -23,7 +23,7 @@ from critics.replay.formula import (
 )
 from critics.replay.kernel import Axiom, Inference, Kernel
 from critics.replay.matching import kind, match
-from critics.text.english.answer import answer_of
+from critics.text.blocks import answer_of
 from critics.text.english.passage import Passage
 from critics.text.english.steps import Ledger, OutOfWork, Warrant
 from critics.text.english.unit import Aim, AnswerClaim, Claim, Filler, NothingMore, Promise, Reasoning, Unit

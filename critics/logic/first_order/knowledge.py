@@ -22,7 +22,7 @@ from critics.replay.first_order.syntax import (
     conjuncts,
     key,
     negated,
-    subformulas,
+    predicates,
 )
 from critics.workers.own_time import z3_check
 
@@ -117,12 +117,3 @@ class Knowledge:
             if self.follows(claim, [*self.facts, rule]) is Answer.UNSATISFIABLE:
                 return Support(rule)
         return None
-
-    def everything(self) -> range:
-        """Return the places of all formulas."""
-        return range(len(self.formulas))
-
-
-def predicates(formula: Formula) -> set[str]:
-    """Return the names of the predicates of a formula."""
-    return {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}

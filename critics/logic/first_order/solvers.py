@@ -175,8 +175,19 @@ DEFAULT_BUDGET = Budget()
 
 
 def can_fail(premises: Sequence[Formula], claim: Formula) -> Answer:
-    """Return whether a claim can fail where premises hold: `UNSATISFIABLE` says that it is entailed."""
-    return solve([*premises, Not(claim)], DEFAULT_BUDGET).answer
+    """Return whether a claim can fail where premises hold: `UNSATISFIABLE` says that it is entailed.
+
+    So it is not where a symbol has two arities or two roles.
+    """
+    try:
+        return solve([*premises, Not(claim)], DEFAULT_BUDGET).answer
+    except FormulaError:
+        return Answer.SATISFIABLE
+
+
+def are_equivalent(one: Formula, other: Formula) -> bool:
+    """Say whether two formulas are known to say the same."""
+    return can_fail([one], other) is can_fail([other], one) is Answer.UNSATISFIABLE
 
 
 def decide(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DEFAULT_BUDGET) -> Entailment:

@@ -5,7 +5,7 @@ like a variable: an open formula is never closed silently (`open_names` reports 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -223,9 +223,9 @@ def free_variables(formula: Formula) -> frozenset[str]:
             return frozenset(name for operand in operands for name in free_variables(operand))
 
 
-def conjunction(formulas: Sequence[Formula]) -> Formula:
-    """Return one formula that says what several say."""
-    return formulas[0] if len(formulas) == 1 else Compound(Operator.AND, tuple(formulas))
+def predicates(formula: Formula) -> set[str]:
+    """Return the names of the predicates of a formula."""
+    return {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
 
 
 def signature(formulas: Iterable[Formula]) -> Signature:

@@ -101,11 +101,22 @@ def reader_of(dataset: str) -> str:
 
 def language_of(problem: Problem) -> ProblemLanguage:
     """Return the language of a problem; raises `Unreadable`."""
-    return _language(problem.dataset, problem.context, problem.question, problem.formal)
+    found = _language(problem.dataset, problem.context, problem.question, problem.formal)
+    if isinstance(found, tuple):
+        raise Unreadable(*found)
+    return found
 
 
 @lru_cache(maxsize=64)
-def _language(dataset: str, context: str, question: str, given: Formal | None) -> ProblemLanguage:
+def _language(dataset: str, context: str, question: str, given: Formal | None) -> ProblemLanguage | tuple[str, str]:
+    """Return the language, or an `Unreadable`'s reason and message: all attempts at a problem have the same."""
+    try:
+        return _read_language(dataset, context, question, given)
+    except Unreadable as error:
+        return error.reason, str(error)
+
+
+def _read_language(dataset: str, context: str, question: str, given: Formal | None) -> ProblemLanguage:
     if dataset not in TRANSLATORS or dataset == "prontoqa-ood":
         # The deduction rules' translator refuses all but Horn clauses.
         return _controlled(dataset, context, question)

@@ -23,7 +23,6 @@ _SOFTENED = (
     (re.compile(r"^([A-Z][a-z]*) (?:also|therefore|thus|hence|then) (?=[a-z])"), r"\1 "),
     (re.compile(r" +"), " "),
 )
-_IS = r"(?P<verb>is|are)"
 _ALL_OF = re.compile(r"all (?P<rest>[^,]+ are .+)", re.IGNORECASE)
 _ANY = re.compile(r"(?:any|all|every|each|an?) (?P<noun>[^,]+?) is (?P<rest>.+)", re.IGNORECASE)
 _NO_ONE = re.compile(r"no (?P<noun>[^,]+?) is (?P<rest>[^,]+)", re.IGNORECASE)

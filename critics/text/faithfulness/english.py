@@ -1,5 +1,4 @@
-"""Sentences as these checks read them: content words by their lemmas' stems, the parts between function words and
-commas, and negations with what they stand before.
+"""Sentences as these checks read them: content words by their lemmas' stems, negations and commas.
 
 This is no parser. Where a sentence's words leave open what is negated (`not big or round`, `only`, `except`), it says
 so, and whoever asks must not take that for an answer.
@@ -18,8 +17,6 @@ from critics.text.translators.function_words import FUNCTION_WORDS
 NEGATIONS = frozenset(
     "not no never none neither nor nobody nothing nowhere cannot without unless false untrue".split()  # noqa: SIM905
 )
-ADJACENT = frozenset({"not", "never", "cannot"})
-"""Negations that stand before what they deny: `not big`, `does not chase`; `no` stands before a subject instead."""
 _UNCLEAR = frozenset(
     """
     only except hardly scarcely barely rarely seldom few little non lack lacks fail fails deny denies refuse refuses
@@ -36,14 +33,6 @@ _EMPTY = (
         + "me my your our their him her them lot lots longer year am s y".split()  # noqa: SIM905
     )
 ) - {"mine"}
-_PARTING = NEGATIONS | frozenset(
-    """
-    if then and or but either both who whom whose which that when while unless because
-    is are was were be been being am has have had having do does did can could will would shall should may might must
-    all every each any some there
-    """.split()  # noqa: SIM905
-)
-"""Words between the parts of a sentence; what a name leaves out of its own part may go with it."""
 MAX_CHARACTERS = 20_000
 MIN_DOUBLED = 6
 """Letters of a word that may be mistyped with a letter doubled (`Brazillian`)."""
@@ -58,39 +47,16 @@ _LAST_ASKED = re.compile(r"(?:\?|:)\s+(?=\S)")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: `words` in order and lower case; the others are of the same length.
-
-    `stems` are empty for words without content. `parts` number the stretches between function words and commas.
-    `proper` says which words are written with a capital.
-    """
+    """One sentence: `words` in order and lower case, and of each its stem, empty for words without content."""
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
-    parts: tuple[int, ...]
-    proper: tuple[bool, ...]
     commas: frozenset[int]
     """Positions of words right after a comma."""
-
-    def part(self, number: int) -> frozenset[int]:
-        """Return the positions of a part's words that have content."""
-        return frozenset(i for i, part in enumerate(self.parts) if part == number and self.stems[i])
-
-    def content(self) -> frozenset[int]:
-        """Return the positions of all words that have content."""
-        return frozenset(i for i, stem in enumerate(self.stems) if stem)
 
     def negations(self) -> tuple[int, ...]:
         """Return the positions of the negations."""
         return tuple(i for i, word in enumerate(self.words) if word in NEGATIONS)
-
-    def denied(self) -> frozenset[str]:
-        """Return the stems that a negation stands right before, words without content apart."""
-        found: set[str] = set()
-        for at in self.negations():
-            if self.words[at] in ADJACENT:
-                after = next((stem for stem in self.stems[at + 1 :] if stem), None)
-                found |= set() if after is None else {after}
-        return frozenset(found)
 
     def has_unclear_words(self) -> bool:
         """Say whether a word may negate, or may not."""
@@ -126,21 +92,14 @@ def asked(question: str) -> Sentence | None:
 def sentence(text: str) -> Sentence:
     """Return one sentence taken apart."""
     words: list[str] = []
-    parts: list[int] = []
-    proper: list[bool] = []
     commas: set[int] = set()
-    number = 0
-    for written in _words(_TAG.sub("", text)):
-        word = written.lower()
-        number += word in ",;:" or word in _PARTING
-        if word not in ",;:":
-            words.append(word)
-            parts.append(number)
-            proper.append(written[0].isupper() or written[0].isdigit())
-        else:
+    for word in _words(_TAG.sub("", text)):
+        if word in ",;:":
             commas.add(len(words))
+        else:
+            words.append(word.lower())
     stems = tuple("" if word in _EMPTY else stem(word) for word in words)
-    return Sentence(tuple(words), stems, tuple(parts), tuple(proper), frozenset(commas))
+    return Sentence(tuple(words), stems, frozenset(commas))
 
 
 def _words(text: str) -> Iterator[str]:

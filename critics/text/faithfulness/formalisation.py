@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from critics.replay.first_order.reader import first_order
 from critics.replay.first_order.syntax import Formula
 from critics.replay.formula import Statement
-from critics.text.faithfulness.signs import SignedAtom, UnclearSigns, signed_atoms
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +22,3 @@ class Formalisation:
 def of_statements(statements: Iterable[Statement], goal: Statement) -> Formalisation:
     """Return statements of the formal language as formulas."""
     return Formalisation(tuple(dict.fromkeys(map(first_order, statements))), first_order(goal))
-
-
-def atoms_of(formula: Formula) -> tuple[SignedAtom, ...] | None:
-    """Return a formula's signed atoms; None where its signs have no one reading."""
-    try:
-        return signed_atoms(formula)
-    except UnclearSigns:
-        return None

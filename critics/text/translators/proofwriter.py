@@ -42,7 +42,6 @@ from critics.text.translators.translation import (
     unnumbered,
 )
 
-Role = Choice["adjective", "verb", "object", "name", "part of a longer name", "head of a longer name"]
 _Number = Choice["singular", "plural"]
 
 _PLAIN = re.compile(r"[ -~\t\r\n]*")

@@ -47,10 +47,8 @@ def reading(sentence: str) -> Generator[None]:
 
 def understood(sentence: str, read: Callable[[str], Read]) -> Read:
     """Return what a reader makes of a sentence; raises `TranslationError`."""
-    try:
+    with reading(sentence):
         return read(sentence)
-    except Unread as error:
-        raise TranslationError(sentence, str(error)) from error
 
 
 def sentences(context: str) -> list[str]:

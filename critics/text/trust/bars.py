@@ -20,14 +20,16 @@ from critics.replay.first_order.syntax import (
     Quantified,
     Variable,
     negated,
+    predicates,
     subformulas,
     terms,
 )
 from critics.replay.formula import Literal, parse_literal, parse_statement
 from critics.text.background import background
 from critics.text.faithfulness.english import asked
-from critics.text.faithfulness.formalisation import Formalisation, atoms_of
-from critics.text.faithfulness.names import is_about_another_text
+from critics.text.faithfulness.formalisation import Formalisation
+from critics.text.faithfulness.naming import is_about_another_text
+from critics.text.faithfulness.signs import atoms_of
 from critics.text.part import TextPart
 from critics.text.reference import TRANSLATORS
 from critics.text.trust.words import content, is_placeholder, shared_words, shares_words
@@ -119,7 +121,7 @@ def _names(formula: Formula) -> tuple[set[str], set[str]]:
     """Return a formula's predicates, and its constants and functions; a name may be both."""
     inner = [term for term in terms(formula) if not isinstance(term, Variable)]
     things = {term.function if isinstance(term, Application) else term.name for term in inner}
-    return {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}, things
+    return predicates(formula), things
 
 
 def _of_premises(told: Sequence[Formula], claim: Formula) -> Refusal | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
 
-from critics.replay.finite.terms import Application, Constant, Function, Operator, Quantified, Term
+from critics.replay.finite.terms import Application, Constant, Operator, Quantified, Term
 
 AT = "at"
 Relation = Callable[[int, int], bool]
@@ -69,11 +69,6 @@ def at_most_one_each(things: int, places: int) -> list[Term]:
         for place in range(places)
         for one, other in combinations(range(things), 2)
     ]
-
-
-def functions(things: int, places: int) -> dict[str, Function]:
-    """Return the predicate as a program declares it."""
-    return {AT: Function((tuple(range(things)), tuple(range(places))), None, True)}
 
 
 def rewritten(claim: Term, atoms: Callable[[int, int], Term]) -> Term:

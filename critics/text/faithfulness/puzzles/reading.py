@@ -1,7 +1,7 @@
 """Problems read from their text alone: the conditions, what the question adds, and what each option needs."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from critics.replay.finite.terms import Term
 from critics.text.faithfulness.puzzles.claims import at, at_most_one_each, counted, each_in_one_place
@@ -22,7 +22,8 @@ class Reading:
     options: tuple[tuple[Query, ...], ...]
 
 
-def read_problem(context: str, question: str, options: Sequence[str]) -> Reading | None:
+@lru_cache(maxsize=64)
+def read_problem(context: str, question: str, options: tuple[str, ...]) -> Reading | None:
     """Read a problem; None where any sentence, the question or an option is not of this language."""
     puzzle = read_puzzle(context)
     if puzzle is None:
