@@ -172,7 +172,7 @@ def scripted(monkeypatch, tmp_path):
     monkeypatch.setattr("training.commands.answer._provenance", lambda *_: {})
 
     def command(*words: str, script=EACH):
-        monkeypatch.setattr("training.commands.answer.quiet_policy", lambda *_: ScriptedPolicy(script))
+        monkeypatch.setattr("training.workers.policy.quiet_policy", lambda *_: ScriptedPolicy(script))
         first = ["answer", str(tmp_path / "c.yaml"), "--problems", str(tmp_path / "p.jsonl"), "-k", "3"]
         return CliRunner().invoke(app, [*first, *words])
 

@@ -13,7 +13,7 @@ import pytest
 from critics.formats.equivalence.critic import decide, decide_regex, read_pair
 from critics.formats.equivalence.first_order import decide_by_cvc5, decide_first_order
 from critics.formats.equivalence.language import Language, read_formula, read_regex
-from critics.formats.equivalence.propositional import decide_by_prefix, decide_propositional, is_constant, propositions
+from critics.formats.equivalence.propositional import decide_by_prefix, decide_propositional, is_constant
 from critics.formats.equivalence.sampling import (
     MAX_ATOMS,
     Different,
@@ -45,6 +45,7 @@ from critics.replay.first_order.syntax import (
     Quantifier,
     Term,
     Variable,
+    predicates,
 )
 from critics.replay.sat import Contradictory, Satisfied, solve_clauses
 
@@ -133,7 +134,7 @@ def test_the_graph_and_the_solver_say_what_the_table_says() -> None:
     rng = random.Random("graph")
     for _ in range(300):
         left, right = (random_formula(rng, 4, [Atom(f"p{number}") for number in range(5)]) for _ in range(2))
-        graph, names = Graph(), sorted(propositions(left) | propositions(right))
+        graph, names = Graph(), sorted(predicates(left) | predicates(right))
         one, other = graph.add(left), graph.add(right)
         same = truth_table(left, names) == truth_table(right, names)
         assert same or one != other

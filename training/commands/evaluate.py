@@ -70,6 +70,12 @@ Prices = Annotated[
 Dry = Annotated[
     bool, typer.Option("--dry-run", help="Say how much would be asked, what it costs, and whether it fits.")
 ]
+PerCategory = Annotated[
+    int | None, typer.Option("--per-category", min=1, help="Formulas of each category; 500 in the paper.")
+]
+Verifier = Annotated[
+    bool, typer.Option("--verifier", help="Ask the policy as well whether what came back is equivalent.")
+]
 
 
 def evaluate(
@@ -85,13 +91,9 @@ def evaluate(
     traces: Traces = None,
     benchmark: Benchmarks = None,
     num: Num = None,
-    per_category: Annotated[
-        int | None, typer.Option("--per-category", min=1, help="Formulas of each category; 500 in the paper.")
-    ] = None,
+    per_category: PerCategory = None,
     runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of the benchmark, or samples of each problem.")] = 1,
-    verifier: Annotated[
-        bool, typer.Option("--verifier", help="Ask the policy as well whether what came back is equivalent.")
-    ] = False,
+    verifier: Verifier = False,
     out: Results = None,
     prices: Prices = None,
     dry: Dry = False,
@@ -113,12 +115,12 @@ def evaluate(
         options = BenchmarkOptions(num, per_category, runs, seed, named, verifier, traces, table, out, as_json, priced)
         if dry:
             print("\n".join(plan_benchmarks(chosen, benchmark, options, on)))
-            return
-        evaluate_benchmarks(chosen, benchmark, options)
+        else:
+            evaluate_benchmarks(chosen, benchmark, options)
         return
     wanted = [p for path in problems for p in read_problems(path)] if problems else held_out_problems(loaded, seed)
-    wanted = unshown(loaded, wanted)
-    given, wanted = wanted, drawn_by_dataset(wanted, num, seed)
+    given = unshown(loaded, wanted)
+    wanted = drawn_by_dataset(given, num, seed)
     asked = Asking(chosen, loaded.arms_named(arms or ()), priced, out, traces)
     if traces is not None and (out is not None or len(chosen) > 1):
         raise InputError("--traces: is for one model without --out, which keeps the attempts of all of them")
