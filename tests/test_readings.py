@@ -166,3 +166,45 @@ def test_long_sentences_end() -> None:
     problem = Problem("1", "own", "Tom is kind.", "Tom is kind.", None, None, None, {})
     text = "Tom is kind and " * 40 + "Tom is zz zz. Answer: true"
     assert judge_readings(problem, Attempt("1", problem, "english", text)).verdict != "certified"
+
+
+BIRDS = "Pip is a bird. Ned is a newt. Pip is small. If someone is a bird they are winged. All winged things are quick."
+
+
+def read(text: str) -> str:
+    problem = Problem("1", "proofwriter", BIRDS, "Pip is quick.", None, None, None, {})
+    return judge_readings(problem, Attempt("1", problem, "english", text)).verdict
+
+
+@pytest.mark.parametrize(
+    ("said", "is_held"),
+    [
+        ("Since Pip is a bird, Pip is winged.", True),
+        ("Ned is a newt, so Pip is winged.", False),  # no reason of it
+        ("Since Ned is a newt, Pip is winged.", False),
+        ("Pip is winged because Pip is winged.", False),
+        ("Pip is a bird. If Ned is a newt then Pip is winged.", False),  # says less than what is known
+        ("Pip is winged or Pip is green.", False),
+        ("From premise 4, Pip is winged.", True),
+        ("From premise 5, Pip is winged.", False),
+        ("From premise 3 and 4, Pip is winged.", False),  # of which one has nothing to do with it
+        ("We don't know whether Ned is small. Pip is a bird, so Pip is winged.", False),  # lengthens the proof
+    ],
+)
+def test_reasons_and_citations_are_held_to(said: str, is_held: bool) -> None:
+    verdict = read(f"{said} All winged things are quick, so Pip is quick.\nANSWER: True")
+    assert (verdict == "certified") == is_held, verdict
+
+
+def test_a_condition_of_which_nobody_knows_tells_why_a_rule_is_not_used() -> None:
+    text = (
+        "From the fourth premise, if someone is a bird then they are winged. We don't know whether Ned is a bird. "
+        "Since Pip is a bird, Pip is winged. All winged things are quick, so Pip is quick.\nANSWER: True"
+    )
+    assert read(text) == "certified"
+
+
+def test_work_is_bounded_over_all_sentences() -> None:
+    context = "Tom is kind or Ann is kind and Bob is kind."
+    text = " ".join(f"Tom{n} is {'kind and big and warm or ' * 6}red." for n in range(10))
+    assert judged(text, context, "Tom is kind.").verdict != "certified"

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import wraps
+from itertools import islice
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 from critics.grammar.lexicon import Vocabulary, is_adverb, is_base, is_content, is_rare, past, third
-from critics.grammar.meaning import Formula, Variable
+from critics.grammar.meaning import Atom, Compound, Formula, Not, Quantified, Variable, buried
 from critics.grammar.tokens import Token
 from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS, Number
 
@@ -41,6 +42,10 @@ class Overworked(Exception):  # noqa: N818
 
 
 MAX_SPANS = 60_000
+MAX_FOUND = 2_000
+"""Readings of one span."""
+MANY_FOUND = 32
+"""Readings of one span of which only the likeliest are kept: each `and` may double them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,13 @@ class Rules:
     inner: "Callable[[Chart, int, int, Place, Number], tuple[Formula, ...]]"
     simple: "Callable[[Chart, int, int, Place, Number], tuple[Formula, ...]]"
     shared_verb: "Callable[[Chart, int, int, int], tuple[Formula, ...]]"
+
+
+@dataclass(slots=True)
+class Work:
+    """Number of spans that were read, and of what they were read as."""
+
+    spans: int = 0
 
 
 @dataclass(slots=True)
@@ -72,6 +84,8 @@ class Chart:
     """Reasons why one reading failed; others may stand."""
     furthest: int = 0
     num_variables: int = 0
+    work: Work = field(default_factory=Work)
+    """Shared with the charts of the same words in another order."""
     notes: set[str] = field(default_factory=set[str])
     """The conventions that some reading used."""
 
@@ -130,6 +144,17 @@ class Chart:
         return word in BE or word in DO or word in MODALS or word in ("has", "never") or third(word) is not None
 
 
+def _fewer(found: Iterable[Item]) -> tuple[Item, ...]:
+    """Return what a span was read as; of much those that hide the fewest connectives, as the whole sentence will."""
+    items = tuple(found)
+    if len(items) > MAX_FOUND:
+        raise Overworked
+    if len(items) <= MANY_FOUND:
+        return items
+    hidden = [buried(item) if isinstance(item, Atom | Compound | Not | Quantified) else 0 for item in items]
+    return tuple(item for item, num in zip(items, hidden, strict=True) if num == min(hidden))
+
+
 def rule(
     read: Callable[Concatenate[Chart, Span], Iterable[Item]],
 ) -> Callable[Concatenate[Chart, Span], tuple[Item, ...]]:
@@ -140,10 +165,12 @@ def rule(
         key = (read, *args)
         known = chart.memory.get(key)
         if known is None:
-            if len(chart.memory) > MAX_SPANS:
+            if chart.work.spans > MAX_SPANS:
                 raise Overworked
             chart.memory[key] = ()
-            known = chart.memory[key] = tuple(dict.fromkeys(read(chart, *args, **kwargs)))
+            found = list(islice(read(chart, *args, **kwargs), MAX_FOUND + 1))
+            chart.work.spans += 1 + len(found)
+            known = chart.memory[key] = _fewer(dict.fromkeys(found))
         return known  # type: ignore[return-value]
 
     return remembered

@@ -51,11 +51,13 @@ class Claim:
     """The premises that it is said to stand in, or to follow from."""
     because: int = 0
     """So many moves right before it are the reasons that are given for it."""
+    loosely: bool = False
+    """True if some of the reasons may be idle: `A and B, so C`, and not `since A and B, C`."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotKnown:
-    """A statement of which it is said that nothing tells whether, or that, it holds."""
+    """A statement of which it is said that nothing tells whether, or that, it holds; without a text the question."""
 
     text: str
     both_ways: bool
@@ -70,6 +72,9 @@ class Judged:
     text: str | None = None
     is_final: bool = False
     """True if it is said to be the answer: nothing is judged behind it."""
+    because: int = 0
+    """So many moves right before it are the reasons that are given for it."""
+    loosely: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,8 @@ class Contradicts:
     """The statement that what was said before is said to contradict."""
 
     text: str
+    of_context: bool = False
+    """True if the statement before, which is to be evaluated, is said to contradict the context."""
 
 
 Move: TypeAlias = Claim | NotKnown | Judged | Aim | Contradicts
@@ -91,11 +98,26 @@ Reads: TypeAlias = Callable[[str], bool]
 """Says whether a text is a statement that is read."""
 
 
+_NUMBERS = re.compile(
+    r"(?:premises?|rules?|facts?|information|statements?|context|passage|conditions?) "
+    r"(?P<numbers>\d{1,2}(?:(?:, and |, | and | & )\d{1,2})*)",
+    ANY_CASE,
+)
+_STATED = re.compile(
+    r"\b(?:given|told|stated|mentioned|said)\b|\b(?:premise|rule)s? .*\b(?:that|says|states)\b", ANY_CASE
+)
+_OWN_ANSWER = re.compile(
+    r"(?:that|our)\b|this (?!statement)\w+\b|the (?:given|final) (?!statement)\w+\b|(?:the )?answer\b.* is\b", ANY_CASE
+)
+
+
 def cited(match: re.Match[str]) -> tuple[int, ...]:
-    """Return the numbers of the premises that a source names."""
-    numbers = match.groupdict().get("numbers")
+    """Return the numbers of the premises that a source names; the last is 0."""
+    numbers = _NUMBERS.search(match[0])
     if numbers:
-        return tuple(int(number) for number in re.findall(r"\d+", numbers))
+        return tuple(int(number) for number in re.findall(r"\d+", numbers["numbers"]))
+    if re.search(r"\b(?:last|final) (?:rule|premise|fact|condition)\b", match[0], ANY_CASE):
+        return (0,)
     nth = re.search(r"\b(\d{1,2})(?:st|nd|rd|th)\b", match[0])
     if nth is not None:
         return (int(nth[1]),)
@@ -167,9 +189,7 @@ class _Sentence:
         value: Value = VALUES[told.lower()]  # type: ignore[assignment]
         if about and not self.reads(about):
             return None
-        if value == "false" and re.match(
-            r"(?:this|that|our) (?:conclusion|answer)\b|(?:the )?answer\b.* is\b", text, ANY_CASE
-        ):
+        if value == "false" and not about and _OWN_ANSWER.match(text):
             # Attack: deny one's own answer, in words that another takes for the answer `false`.
             return None
         return [Judged(value, about or None, is_final=match["value3"] is not None)]
@@ -179,10 +199,18 @@ class _Sentence:
         if match is None:
             return None
         about = _unquoted(match["about"])
+        source = re.fullmatch(SOURCE, about, ANY_CASE)
+        is_statement = source is None or "statement" in source[0].lower()
+        if source is not None and cited(source):
+            # Attack: cite a premise that has nothing to do with it.
+            return None
+        if not is_statement and not re.match(r"the |this \w+ ", text, ANY_CASE):
+            # Attack: contradict the context.
+            return [Contradicts("", of_context=True)]
         value = re.fullmatch(rf"(?P<rest>.*?),? and is (?P<value>{'|'.join(VALUES)})", about, ANY_CASE)
         if value is not None and value["rest"] and re.fullmatch(SOURCE, value["rest"], ANY_CASE):
             return [Contradicts(""), Judged(VALUES[value["value"].lower()])]  # type: ignore[list-item, arg-type]
-        if not about or re.fullmatch(SOURCE, about, ANY_CASE):
+        if not about or source is not None:
             return [Contradicts("")]
         return [Contradicts(about)] if self.reads(about) else None
 
@@ -190,7 +218,10 @@ class _Sentence:
         match = REFUTED.fullmatch(text)
         if match is None or not (about := _unquoted(match["about"])) or not self.reads(about):
             return None
-        return [Judged("false" if "contra" in match["how"] or "conflict" in match["how"] else "true", about)]
+        if "contra" in match["how"] or "conflict" in match["how"]:
+            return None if cited(match) else [Judged("false", about)]
+        is_given = match["how"].lower().startswith(("stated", "given"))
+        return [Claim(about, inferred=not is_given, given=is_given, cited=cited(match)), Judged("true", about)]
 
     def _aim(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         match = AIM.fullmatch(text)
@@ -208,7 +239,7 @@ class _Sentence:
         how = link["how"]
         about = re.sub(r"(?:,? or not|,? either)$", "", text[link.end() :].strip(" ,"))
         if not about:
-            return []
+            return [NotKnown("", both_ways=True)]
         for end in [len(about), *(joint.start() for joint in JOINTS.finditer(about))]:
             said, rest = _unquoted(about[:end]), JOINTS.sub("", about[end:], count=1)
             said = re.sub(r",? or not$", "", said)
@@ -235,7 +266,7 @@ class _Sentence:
             reason = self.read(rest[:comma], Claim(""), depth + 1)
             said = None if reason is None else self.read(rest[comma + 2 :], Claim("", inferred=True), depth + 1)
             if reason is not None and said is not None:
-                return [*reason, *_backed_by(said, len(reason))]
+                return _backed_by(said, reason)
         return None
 
     def _led(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
@@ -260,7 +291,7 @@ class _Sentence:
         match = KNOWS.match(text)
         if match is not None:
             inferred = mode.inferred or bool(match["infers"] or match["shown"])
-            given = mode.given or re.search(r"\b(?:are|is|been) (?:also )?(?:given|told|stated)\b", match[0], ANY_CASE)
+            given = mode.given or (not match["infers"] and not match["shown"] and _STATED.search(match[0]))
             inner = replace(mode, inferred=inferred, given=bool(given), cited=mode.cited or cited(match))
             return self.read(_unquoted(text[match.end() :]), inner, depth + 1)
         return None
@@ -288,14 +319,14 @@ class _Sentence:
                     return [*said, *after]
             if match["quote"] is not None:
                 return None
-        return self.read(rest, replace(mode, cited=mode.cited or cited(match)), depth + 1)
+        return self.read(rest, _sourced(mode, match), depth + 1)
 
     def _backed(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         """A, according to premise 3; A (premise 3)."""
         match = BEHIND.search(text)
         if match is None or not match.start():
             return None
-        return self.read(text[: match.start()], replace(mode, cited=mode.cited or cited(match)), depth + 1)
+        return self.read(text[: match.start()], _sourced(mode, match), depth + 1)
 
     def _split(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         """Take a sentence apart at what joins two statements."""
@@ -304,7 +335,7 @@ class _Sentence:
             reason = self.read(f"{aside['name']} is {aside['what']}", Claim(""), depth + 1)
             said = self.read(f"{aside['name']} {aside['rest']}", replace(mode, inferred=True), depth + 1)
             if reason is not None and said is not None:
-                return [*reason, *said]
+                return _backed_by(said, reason, loosely=True)
         for joint in JOINTS.finditer(text):
             first = self.read(
                 text[: joint.start()], mode if not joint["because"] else replace(mode, inferred=True), depth + 1
@@ -318,14 +349,32 @@ class _Sentence:
                 depth + 1,
             )
             if second is not None:
-                return [*second, *_backed_by(first, len(second))] if joint["because"] else [*first, *second]
+                if joint["because"]:
+                    return _backed_by(first, second)
+                return _backed_by(second, first, loosely=True) if inferred else [*first, *second]
         return None
 
 
-def _backed_by(said: list[Move], num: int) -> list[Move]:
-    """Return what is said with its first claim resting on so many moves before it."""
-    first = said[0] if said else None
-    return [replace(first, because=num), *said[1:]] if isinstance(first, Claim) and not first.because else said
+def _backed_by(said: list[Move], reasons: list[Move], *, loosely: bool = False) -> list[Move] | None:
+    """Return reasons and what is said: its first conclusion rests on them. None where they are no reasons of it."""
+    first = next((at for at, move in enumerate(said) if not isinstance(move, Claim) or move.inferred), None)
+    drawn = None if first is None else said[first]
+    if first is None or not isinstance(drawn, Claim | Judged) or drawn.because:
+        return [*reasons, *said]
+    if all(isinstance(reason, Claim) for reason in reasons):
+        backed = replace(drawn, because=len(reasons) + first, loosely=loosely)
+        return [*reasons, *said[:first], backed, *said[first + 1 :]]
+    is_open = isinstance(drawn, Judged) and drawn.value == "unknown"
+    if isinstance(drawn, Claim) or (not is_open and any(isinstance(reason, Aim | NotKnown) for reason in reasons)):
+        # Attack: since nobody knows whether Ned is a newt, Pip is a bird.
+        return None
+    return [*reasons, *said]
+
+
+def _sourced(mode: Claim, match: re.Match[str]) -> Claim:
+    """Return the mode of what stands beside a source: `as stated in premise 3` quotes it, `from premise 3` does not."""
+    given = mode.given or (not mode.inferred and re.search(r"\b(?:stated|given|said) (?:in|by)\b", match[0], ANY_CASE))
+    return replace(mode, given=bool(given), cited=mode.cited or cited(match))
 
 
 def _finite(topic: str) -> str:

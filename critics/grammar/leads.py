@@ -33,14 +33,15 @@ CONNECTIVE = re.compile(
     r"deduced))(?: from (?:this|that|the premises))?(?: that)?|in conclusion|to conclude|based on this|from this|"
     r"because of this|given this|with this information|by this)"
     r"|and|but|however|further|furthermore|moreover|additionally|in addition|also|next|now|finally|lastly|first|"
-    r"firstly|secondly|again|similarly|likewise|besides|on the other hand|in fact|indeed|specifically|in this case|"
-    r"here|second|third|given (?:these|this|that|those|all this|all of this)(?: properties| facts| premises| "
-    r"information| conditions| attributes)?|"
-    r"(?:based on|from|with|using|combining|considering) (?:these|this|that|those)(?: two| three)?(?: properties| "
-    r"facts| premises| information| conditions| statements| rules)?|as such|unfortunately|by modus (?:ponens|"
-    r"tollens)|without (?:any )?(?:further|more|additional|other) information|and that|that|for example|instead|"
-    r"still|yet|meanwhile|note that|it is also known that|let's|well|initially|to start|to begin with|first of all|"
-    r"starting off|in particular|overall|in summary|since)"
+    r"firstly|secondly|"
+    r"again|similarly|likewise|besides|on the other hand|in fact|indeed|specifically|in this case|here|second|third|"
+    r"given (?:these|this|that|those|all this|all of this)(?: properties| facts| premises| information| conditions|"
+    r" attributes)?|"
+    r"(?:based on|from|with|using|combining|considering) (?:these|this|that|those)(?: two| three)?(?: properties|"
+    r" facts| premises| information| conditions| statements| rules)?|"
+    r"as such|unfortunately|by modus (?:ponens|tollens)|without (?:any )?(?:further|more|additional|"
+    r"other) information|and that|that|for example|instead|still|yet|meanwhile|note that|it is also known that|"
+    r"let's|well|initially|to start|to begin with|first of all|starting off|in particular|overall|in summary)"
     r"(?:,|:)? +",
     ANY_CASE,
 )
@@ -170,18 +171,22 @@ CONTRADICTS = re.compile(
     ANY_CASE,
 )
 FILLER = re.compile(
-    r"let(?:'s| us) (?:think|go|look|start|begin|analy[sz]e|consider|evaluate|see|break)[^.]*|"
+    r"let(?:'s| us) (?:think|go|look|start|begin|analy[sz]e|consider|evaluate|see|break)"
+    r"(?: (?:it|this|that|them|down|through|over|at|by|with|from|about|on|into|to|and|of|the|a|an|our|each|one|all|"
+    r"step|steps|first|next|now|then|carefully|logically|more|closely|given|looking|thinking|analy[sz]ing|premises?|"
+    r"rules?|facts?|information|context|problem|question|statement|conclusion|reasoning|what|we|know|have|can|"
+    r"infer|deduce|conclude|determine|if|whether|is|are|it's|true|or|correct|here|relevant|provided))*,?|"
     r"(?:looking at|from|according to|based on|given|considering)? ?(?:the )?(?:premises|information|facts|"
     r"rules)(?: given| provided)?|"
     r"(?:and )?we need to (?:determine|find out|see|check) (?:this|that)|step \d+|answer|"
-    r"(?:we|I) (?:have|now have|do not have|don't have) (?:enough|sufficient|all the|any more|any other|"
-    r"any further) (?:information|premises)(?: to (?:answer|conclude|decide|determine this|make a conclusion|"
-    r"draw a conclusion|evaluate the statement|determine the (?:statement|conclusion)))?|"
-    r"there is (?:not enough|no more|no other|no further) information",
+    r"(?:we|I) (?:have|now have) (?:enough|sufficient|all the) (?:information|premises)(?: to (?:answer|conclude|"
+    r"decide|determine this|make a conclusion|draw a conclusion|evaluate the statement|determine the "
+    r"(?:statement|conclusion)))?|"
+    r"(?:we (?:do not|don't) have any|there (?:is|are) no) (?:more|other|further) (?:information|premises)",
     ANY_CASE,
 )
 JOINTS = re.compile(
-    r"(?P<so>,? (?:and )?(?:so|therefore|thus|hence|consequently)(?: that)?,? |, which (?:means|implies|"
+    r"(?P<so>[,;]? (?:and )?(?:so|therefore|thus|hence|consequently)(?: that)?,? |, which (?:means|implies|"
     r"makes it so)(?: that)? |, (?:meaning|implying|indicating)(?: that)? )"
     r"|(?P<because>,? because |, since |, as (?!well))"
     r"|; |, but |, and |, however,? | and | but |, ",

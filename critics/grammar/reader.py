@@ -71,37 +71,42 @@ class Reader:
     def __init__(self, sentences: Iterable[str] = (), conventions: Conventions | None = None) -> None:
         self.conventions = conventions or Conventions()
         self.vocabulary = Vocabulary.of(sentences)
-        self._memory: dict[str, Reading | Refusal] = {}
+        self._memory: dict[str, tuple[Reading | Refusal, int]] = {}
 
     def read(self, text: str) -> Reading | Refusal:
         """Read one statement, or a yes-no question as the statement that it asks about."""
+        return self.read_at_cost(text)[0]
+
+    def read_at_cost(self, text: str) -> tuple[Reading | Refusal, int]:
+        """Read one statement; return with it the number of spans that it took, also where it was read before."""
         if text not in self._memory:
             if len(self._memory) >= MAX_REMEMBERED:
                 self._memory.clear()
             self._memory[text] = self._read(text)
         return self._memory[text]
 
-    def _read(self, text: str) -> Reading | Refusal:
+    def _read(self, text: str) -> tuple[Reading | Refusal, int]:
         if len(text) > MAX_CHARACTERS:
-            return Refusal(text, "", 0, 0, f"it has more than {MAX_CHARACTERS} characters: write shorter sentences")
+            return Refusal(text, "", 0, 0, f"it has more than {MAX_CHARACTERS} characters: write shorter sentences"), 0
         try:
             tokens = tokenize(text, self.vocabulary)
         except UnreadMark as error:
             end = error.start + len(error.mark)
-            return Refusal(
-                text, error.mark, error.start, end, "a mark that is not read: write sentences of words alone"
-            )
+            why = "a mark that is not read: write sentences of words alone"
+            return Refusal(text, error.mark, error.start, end, why), 0
         if not tokens or len(tokens) > MAX_TOKENS:
-            return Refusal(text, "", 0, 0, "write a sentence of one to eighty words")
-        chart = Chart(tokens, self.vocabulary, self.conventions, RULES)
+            return Refusal(text, "", 0, 0, "write a sentence of one to eighty words"), 0
+        chart, work = Chart(tokens, self.vocabulary, self.conventions, RULES), 0
         try:
             found = _readings(chart)
             if not found and not chart.bars:
+                work = chart.work.spans
                 chart = Chart(tokens, self.vocabulary, self.conventions, RULES, rare=True)
                 found = _readings(chart)
-            return self._chosen(text, chart, found)
+            return self._chosen(text, chart, found), work + chart.work.spans
         except (Overworked, RecursionError):
-            return Refusal(text, tokens[0].word, 0, len(text), "it takes too much work: write shorter sentences")
+            why = "it takes too much work: write shorter sentences"
+            return Refusal(text, tokens[0].word, 0, len(text), why), work + chart.work.spans
 
     def _chosen(self, text: str, chart: Chart, found: list[Formula]) -> Reading | Refusal:
         if chart.bars:

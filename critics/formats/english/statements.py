@@ -5,17 +5,22 @@ from collections.abc import Sequence
 
 from critics.formats.english.certificate import SETTLED
 from critics.grammar.chart import Conventions
-from critics.grammar.reader import Reading, Refusal
+from critics.grammar.reader import Reading
 from critics.grammar.text import problem_reader
 from critics.problem import Problem
-from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, rebuilt, terms
+from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, rebuilt, subformulas, terms
 from critics.text.english.passage import TextSentence
+from critics.verdict import TimedOut
+from critics.verdict.conclusion import Refusal
+from critics.verdict.reading import TOO_MUCH_WORK
 
 CONVENTIONS = {
     "proofwriter": Conventions(pronoun="first", every_not="none", states="all"),
     "prontoqa": Conventions(every_not="none", states="all"),
 }
 """Conventions of each data set, which settle what English leaves open."""
+MAX_WORK = 40_000
+"""Spans that the grammar reads of one text, over all its sentences; what real models write needs a twentieth."""
 _MUST = ("must be ", "must ", "has to be ", "have to be ", "should be ", "should ")
 _MAY = ("could be ", "might be ", "may be ", "can be ", "could ", "might ", "may ")
 _IDLE = re.compile(
@@ -78,6 +83,9 @@ class Statements:
         self._speaks_of_texts = _ABOUT_TEXT.search(joined) is not None
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
         self._last: str | None = None
+        self._work = 0
+        self._is_single = True
+        """Whether nothing else than whom the last one was about stands in it: `Tom has a laptop. It is warm`."""
 
     def has_either(self, said: Sequence[TextSentence]) -> bool:
         """Say whether `either` stands anywhere."""
@@ -90,7 +98,7 @@ class Statements:
     def goal(self, *, exclusive: bool) -> Formula | None:
         """Return the formula of what the question asks about; None where it is not read."""
         found = self.problem.question()
-        if isinstance(found, Refusal):
+        if not isinstance(found, Reading):
             return None
         return found.exclusive if exclusive else found.formula
 
@@ -104,11 +112,14 @@ class Statements:
 
     def next_formula(self, text: str, *, exclusive: bool) -> Formula | None:
         """Return the formula of the next statement of a text; `he` is who alone the one before was about."""
-        formula = self.formula(text, exclusive=exclusive, last=self._last)
+        is_meant = self._is_single or not re.match(r"it\b", text.strip(), re.IGNORECASE)
+        formula = self.formula(text, exclusive=exclusive, last=self._last if is_meant else None)
         if formula is not None:
             names = {term.name for term in terms(formula) if isinstance(term, Constant)}
             only = next(iter(names)) if len(names) == 1 else None
             self._last = only if only is None or only.startswith("the ") else only.capitalize()
+            names = [part.predicate for part in subformulas(formula) if isinstance(part, Atom)]
+            self._is_single = all(" " not in name for name in names)
         return formula
 
     def _reading(self, text: str, last: str | None) -> Reading | None:
@@ -128,5 +139,8 @@ class Statements:
             again = name[0].lower() + name[1:] if name.lower().startswith("the ") else name
             text = f"{name} {reflexive['verb']} {again}"
         text = _IDLE.sub("", text)
-        found = self.problem.reader.read(text[:1].upper() + text[1:])
+        found, work = self.problem.reader.read_at_cost(text[:1].upper() + text[1:])
+        self._work += work
+        if self._work > MAX_WORK:
+            raise Refusal(TimedOut, "work_limit", TOO_MUCH_WORK)
         return found if isinstance(found, Reading) else None
