@@ -9,7 +9,16 @@ from critics.replay.grades import GRADES
 from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Judgement, Trace
-from training.curation.filters import false_positives, funnel, is_lucky, outline, select, subsample
+from training.curation.filters import (
+    balanced,
+    false_positives,
+    funnel,
+    is_lucky,
+    is_well_formed,
+    outline,
+    select,
+    subsample,
+)
 
 
 def trace(
@@ -122,3 +131,33 @@ def test_false_positives_are_a_share_of_the_lucky_and_have_a_pattern_where_one_i
     assert ids(false_positives(all_, 0.5, None, seed=1))[:5] == ids(quarter)  # more of them hold the fewer
     assert {t.judged.reason for t in false_positives(all_, 0.25, "skipped", seed=1)} == {"skipped"}
     assert false_positives(all_, 0.0, None, seed=1) == []
+
+
+def _said(text: str, *, hops: int = 2) -> Trace:
+    problem = Problem("p", "prontoqa", "c", "True or false: Tom is not shy.", answer="false", meta={"hops": hops})
+    return Trace("t", problem, "cot", text, finished=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_so"),
+    [
+        ("Tom is a cat. Tom is a dog. Tom is shy.\nAnswer: false", True),
+        ("Tom is a cat. Tom is a newt. Tom is not shy.\nAnswer: false", True),  # no premise is read
+        ("Tom is a cat. Tom is shy.\nAnswer: false", False),
+        ("Tom is a cat. Tom is shy. Tom is a dog.\nAnswer: false", False),
+        ("Answer: false", False),
+        ("", False),
+    ],
+)
+def test_what_looks_proved_is_long_enough_and_ends_with_the_question(text: str, is_so: bool) -> None:
+    assert is_well_formed(_said(text)) is is_so
+
+
+def test_what_is_balanced_has_equally_many_of_each_answer() -> None:
+    many = [
+        replace(trace(n, "certified", "true"), problem=Problem("p", "m", "c", "q", answer=a))
+        for n, a in enumerate("TTFTFT")
+    ]
+    kept = balanced(many, seed=1)
+    assert sorted(t.problem.answer for t in kept) == ["F", "F", "T", "T"]
+    assert balanced(many[:2], seed=1) == [], "one answer alone is no balance"

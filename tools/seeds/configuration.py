@@ -26,6 +26,7 @@ class PhaseConfig(Section):
     num_examples: Positive
     hops: list[int]
     extra_kinds: tuple[int, int] = (0, 1)
+    forks: tuple[int, int] = (0, 0)
     property_rate: Rate = 1.0
     guess_rate: Rate = 0.0
     """The share of demonstrations that stop before the proof ends and answer by chance."""

@@ -101,6 +101,7 @@ def _mixed(phase: PhaseConfig, seed: int) -> Iterator[Problem]:
     own = PrOntoQA(
         hops=tuple(phase.hops),
         extra_kinds=phase.extra_kinds,
+        forks=phase.forks,
         property_rate=phase.property_rate,
         split="pretrain",
     )
@@ -163,7 +164,7 @@ def build_tokenizer(config: PretrainingConfig) -> Any:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    sample = PhaseConfig(num_examples=3000, hops=[1, 2, 3, 4, 5], extra_kinds=(0, 3))
+    sample = PhaseConfig(num_examples=3000, hops=[1, 2, 3, 4, 5], extra_kinds=(0, 3), forks=config.phases[-1].forks)
     mixture = [part.model_copy(update={"num_examples": 1000}) for part in config.phases[-1].mixture]
     sample = sample.model_copy(update={"mixture": mixture})
     texts = [text(p, _BARE) + c for p, c in demonstrations(sample, seed=config.seed, index=99, format_=config.format)]

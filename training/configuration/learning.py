@@ -9,7 +9,19 @@ from critics.errors import InputError
 from rollout.records.sampling import derived_seed
 from training.configuration.section import Positive, Rate, Section
 
-Keep = Literal["naive", "guided", "label", "tests", "strict", "trusted", "faithful", "majority", "proved", "unfiltered"]
+Keep = Literal[
+    "naive",
+    "guided",
+    "label",
+    "tests",
+    "strict",
+    "trusted",
+    "faithful",
+    "majority",
+    "proved",
+    "well-formed",
+    "unfiltered",
+]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
 CERTIFIED: tuple[Keep, ...] = ("strict", "faithful", "trusted")
 """The filters that ask for a certificate."""

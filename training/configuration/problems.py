@@ -31,6 +31,9 @@ class ProblemsConfig(Section):
     hops: list[int] = [1, 2, 3, 4, 5]
     ontologies: list[YamlOntology] = ["fictional"]
     extra_kinds: tuple[int, int] = (0, 3)
+    forks: tuple[int, int] = (0, 0)
+    """Least and most dead ends beside the proof's chain; with any, the opposite property ends a chain of another name,
+    so that a right answer at the end of many true sentences need not be proved."""
     property_rate: Rate = 1.0
     ordering: Literal["random", "ordered"] = "random"
     family: dict[str, Any] = {}
@@ -86,4 +89,4 @@ class ProblemsConfig(Section):
             raise ValueError(f"family.{error}") from error
 
 
-_PRONTOQA_KEYS = ("hops", "ontologies", "extra_kinds", "property_rate", "ordering")
+_PRONTOQA_KEYS = ("hops", "ontologies", "extra_kinds", "forks", "property_rate", "ordering")

@@ -47,6 +47,8 @@ class ArmConfig(Section):
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
     gold: bool = True
     """The arm sees the gold answers of its training problems; false: its critic or its samples decide alone."""
+    balance: bool = False
+    """Keep equally many of each answer: of the others as many as the rarest has, chosen by a hash."""
     false_positives: Rate = 0.0
     """With `keep: strict`, a share of the lucky traces kept all the same: what a critic that errs so often would do."""
     flaw: str | None = None

@@ -5,7 +5,8 @@ only the critic knows, naive asks that a formula came back. label is naive under
 tests also asks that a program passes its own tests; proved is guided and LogicGuide's strict filter, a proof in the
 guide's environment whose outcome is the gold answer (weaker than a certificate: `formal_outcome`);
 majority, which needs no gold answer, asks for the answer that most
-samples of the problem give; strict asks for a certificate whose formulas were checked, were given, or are borne out by
+samples of the problem give; well-formed is what a filter without a critic could see of a proof: a right answer, a last
+sentence with the question's words, and a sentence for each hop and one more; strict asks for a certificate whose formulas were checked, were given, or are borne out by
 the text, and faithful is another name for it; trusted asks for a certificate of any grade;
 unfiltered keeps whatever was finished. The rest is counted, never silently dropped.
 """
@@ -95,10 +96,33 @@ def kept(trace: Trace, keep: Keep) -> bool:
             return is_right(trace) and passes_tests(trace)
         case "naive" | "label":
             return comes_back_readable(trace) if trace.legs else is_right(trace)
+        case "well-formed":
+            return is_right(trace) and is_well_formed(trace)
         case "majority":  # `select` counts the votes
             return trace.judged.answer is not None
         case "unfiltered":
             return True
+
+
+def is_well_formed(trace: Trace) -> bool:
+    """Say whether an English attempt looks proved: long enough for its problem's hops, and it ends with the question.
+
+    The last sentence before the answer has all words of the question but `not`. No premise is read.
+    """
+    *said, _ = [line for line in trace.completion.strip().split("\n") if line.strip()] or [""]
+    sentences = re.findall(r"[^.!?]+[.!?]", " ".join(said))
+    asked = trace.problem.question.rpartition(":")[2]
+    wanted, ends = (set(re.findall(r"\w+", text.lower())) - {"not"} for text in (asked, (sentences or [""])[-1]))
+    return len(sentences) > trace.problem.meta.get("hops", 0) and wanted <= ends
+
+
+def balanced(traces: Sequence[Trace], *, seed: int) -> list[Trace]:
+    """Return as many traces of each gold answer as the rarest has."""
+    counts = Counter(trace.problem.answer for trace in traces)
+    groups = [[trace for trace in traces if trace.problem.answer == answer] for answer in counts]
+    num = min(counts.values()) if len(counts) > 1 else 0
+    chosen = {trace.id for group in groups for trace in subsample(group, num, seed=seed)}
+    return [trace for trace in traces if trace.id in chosen]
 
 
 def compiles(trace: Trace) -> bool:

@@ -14,6 +14,7 @@ from rollout.records.traces import Trace, read_trace
 from training.curation.derivation import Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import (
     Outline,
+    balanced,
     false_positives,
     funnel,
     is_lucky,
@@ -51,6 +52,8 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     if line.arm.false_positives:
         lucky = false_positives(_stored(judged), line.arm.false_positives, line.arm.flaw, seed=line.seed)
         kept = sorted([*kept, *lucky], key=lambda trace: trace.id)
+    if line.arm.balance:
+        kept = balanced(kept, seed=line.seed)
     if line.arm.match is not None:
         kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
     goes_on = number > 0 and line.config.star.start == "base"
