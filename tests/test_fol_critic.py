@@ -183,7 +183,7 @@ def test_the_text_of_a_translated_data_set_is_the_reference():
     assert (found["verdict"], found["answer"]) == ("certified", "false")
     assert found["certificate"]["evidence"]["reference"] == "prontoqa"
     trace = {"id": "a", "problem": given.record(), "judgement": found}
-    assert recheck([trace]) == {"checked": 1, "accepted": 1, "skipped": 0, "second_opinion": 1, "rejected": []}
+    assert recheck([trace]) == {"checked": 1, "accepted": 1, "skipped": 0, "second_opinion": 0, "rejected": []}
     # Attack: ask the opposite of the question, which has the opposite answer.
     flipped = Problem("p", "prontoqa", text, "True or false: Max is bright.", answer=None)
     assert told(flipped, program(rules, "¬Bright(max)"))[:2] == ("unproved", "goal_mismatch")

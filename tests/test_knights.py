@@ -72,12 +72,12 @@ def test_generated_islands_have_one_solution_and_every_item_stands_alone():
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_each_form_is_certified_by_z3_and_checked_again_by_cvc5(form):
+def test_each_form_is_certified_by_z3_and_proved_again_by_instances(form):
     problem = next(iter(generate(KnightsAndKnaves(people=(3,), forms=("kind", "and", form)), 1, seed=7)))
     verdict = verdict_of(problem)
     assert (verdict.verdict, verdict.answer, verdict.grade) == ("certified", problem.answer, "checked")
     assert rechecked(problem, verdict_record(f"{problem.id}#demonstration", verdict)) == {
-        **{"checked": 1, "accepted": 1, "skipped": 0, "second_opinion": 1},
+        **{"checked": 1, "accepted": 1, "skipped": 0, "second_opinion": 0},
         "rejected": [],
     }
 

@@ -20,6 +20,7 @@ from critics.replay.certificate import (
     sealed_certificate,
 )
 from critics.replay.first_order import syntax as fo
+from critics.replay.first_order.instances import refuted
 from critics.replay.first_order.models import check_model
 from critics.replay.first_order.reader import first_order, folded, read
 from critics.replay.first_order.smtlib import script
@@ -207,7 +208,12 @@ def reworded(
 
 
 def confirm(group: Sequence[list[fo.Formula]]) -> Trust:
-    """Raise `Rejected` unless one of these sets of formulas has no model; return on whose word."""
+    """Raise `Rejected` unless one of these sets of formulas has no model; return on whose word.
+
+    What instances refute is proved here; a solver is asked for the rest.
+    """
+    if any(map(refuted, group)):
+        return Trust.CHECKED
     opinions = [decide(script(formulas), BUDGET) for formulas in group]
     confirmed = [trust for found, trust in opinions if found is False]
     if confirmed:
