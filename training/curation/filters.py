@@ -5,9 +5,10 @@ only the critic knows, naive asks that a formula came back. label is naive under
 tests also asks that a program passes its own tests; proved is guided and LogicGuide's strict filter, a proof in the
 guide's environment whose outcome is the gold answer (weaker than a certificate: `formal_outcome`);
 majority, which needs no gold answer, asks for the answer that most
-samples of the problem give; well-formed is what a filter without a critic could see of a proof: a right answer, a last
-sentence with the question's words, and a sentence for each hop and one more; strict asks for a certificate whose formulas were checked, were given, or are borne out by
-the text, and faithful is another name for it; trusted asks for a certificate of any grade;
+samples of the problem give; well-formed is what a filter without a critic could see of a
+proof: a right answer, a last sentence with the question's words, and a sentence for each hop and one more;
+strict asks for a certificate whose formulas were checked, were given, or are borne out by the text, and faithful is
+another name for it; trusted asks for a certificate of any grade;
 unfiltered keeps whatever was finished. The rest is counted, never silently dropped.
 """
 
