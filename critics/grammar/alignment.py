@@ -31,8 +31,6 @@ from critics.replay.first_order.syntax import (
 )
 from critics.text.faithfulness.formalisation import Formalisation
 from critics.text.faithfulness.naming import unspoken
-from critics.text.faithfulness.puzzles.comparison import difference
-from critics.text.faithfulness.puzzles.reading import read_problem
 from critics.text.part import TextPart
 
 MAX_FORMULAS = 100
@@ -145,10 +143,6 @@ class ReadProblem:
 def is_aligned(part: TextPart, attempt: Attempt, answer: str) -> bool:
     """Say whether the text of its problem bears out what an attempt formalises on trust, and answers with."""
     problem = attempt.problem
-    if part.is_puzzle:
-        reading = read_problem(problem.context, problem.question, problem.options or ())
-        program = None if reading is None else part.puzzle(attempt.completion)
-        return reading is not None and program is not None and not difference(program, reading)
     formalised = part.theory(attempt)
     value = next((value for value in TRUTH_VALUES if in_terms_of(value, problem.options) == answer), None)
     return formalised is not None and value is not None and bears_out(problem, formalised, value)

@@ -9,7 +9,6 @@ from critics.verdict.certificate import Certificate
 
 if TYPE_CHECKING:
     from critics.text.faithfulness.formalisation import Formalisation
-    from critics.text.faithfulness.puzzles.comparison import Program
     from critics.text.trust.comments import Comment
 
 
@@ -25,15 +24,8 @@ class TextStep:
 class TextPart:
     """The part of a format that speaks of texts, with a default for each of its methods."""
 
-    is_puzzle: bool = False
-    """Programs put things into places."""
-
     def theory(self, attempt: Attempt) -> "Formalisation | None":
         """Return premises and goal; None where formulas are not read, or the attempt does not parse."""
-        return None
-
-    def puzzle(self, completion: str) -> "Program | None":
-        """Return what a program of things and places says; None where it cannot be read, or its meaning is open."""
         return None
 
     def renamed(self, completion: str) -> str | None:

@@ -11,7 +11,6 @@ from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 
 if TYPE_CHECKING:
-    from critics.text.faithfulness.puzzles.comparison import Program
     from critics.text.trust.comments import Comment
 
 
@@ -21,7 +20,6 @@ class Csp(Format):
     kinds = ("csp-model",)
     is_program = True
     is_held_to_text = True
-    is_puzzle = True
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         from critics.formats.csp.critic import judge_csp
@@ -32,21 +30,6 @@ class Csp(Format):
         from critics.formats.csp.critic import explain_solutions
 
         return explain_solutions(attempt)
-
-    def puzzle(self, completion: str) -> "Program | None":
-        from critics.formats.csp.reader import read_csp
-        from critics.replay.finite.terms import Operator
-        from critics.text.faithfulness.puzzles.comparison import Program, variable_encodings
-        from critics.text.faithfulness.puzzles.questions import Query
-
-        try:
-            program = read_csp(completion, Repairs())
-        except ReasonedError:
-            return None
-        # An option must be true.
-        options = tuple((Query(Operator("not", (option,)), False),) for option in program.options)
-        functions = program.functions
-        return Program(functions, program.constraints, options, lambda puzzle: variable_encodings(functions, puzzle))
 
     def renamed(self, completion: str) -> str | None:
         from critics.formats.csp.reader import read_csp

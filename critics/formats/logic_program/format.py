@@ -12,7 +12,6 @@ from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 
 if TYPE_CHECKING:
-    from critics.text.faithfulness.puzzles.comparison import Program
     from critics.text.trust.comments import Comment
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
@@ -24,7 +23,6 @@ class LogicPrograms(Format):
     kinds = ("program-options",)
     is_program = True
     is_held_to_text = True
-    is_puzzle = True
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         from critics.formats.logic_program.critic import judge_logic_program
@@ -35,23 +33,6 @@ class LogicPrograms(Format):
         from critics.formats.logic_program.critic import explain_options
 
         return explain_options(attempt)
-
-    def puzzle(self, completion: str) -> "Program | None":
-        from critics.formats.logic_program.reader import read_logic_program
-        from critics.text.faithfulness.puzzles.comparison import Program, function_encodings
-        from critics.text.faithfulness.puzzles.questions import Query
-
-        try:
-            program = read_logic_program(completion, Repairs())
-        except ReasonedError:
-            return None
-        declared = program.declared
-        if declared.free:
-            # Free variables leave its meaning open.
-            return None
-        options = tuple(tuple(Query(q.formula, q.wanted) for q in option.queries) for option in program.options)
-        functions = declared.functions
-        return Program(functions, program.constraints, options, lambda puzzle: function_encodings(declared, puzzle))
 
     def renamed(self, completion: str) -> str | None:
         from critics.formats.logic_program.reader import read_logic_program
