@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from critics.problem import Formal
 from critics.text.reference import Theory, theory
-from critics.text.translators.deductions import ATTRIBUTES, translate
+from critics.text.translators.regular import ATTRIBUTES
+from critics.text.translators.regular import translate_deductions as translate
 from critics.text.translators.translation import TranslationError
 from rollout.problems.vocabulary import ADJECTIVES
 
@@ -68,6 +69,18 @@ def json_lines(path: Path) -> list[dict[str, Any]]:
         ("Sam is a cold cat.", ["(cold sam)", "(cat sam)"]),
         ("Sam is a cat, Sam is not a dog, and Sam is happy.", ["(cat sam)", "(not (dog sam))", "(happy sam)"]),
         ("Sam is a cat and Sam is not a dog.", ["(cat sam)", "(not (dog sam))"]),
+        ("No cat is a dog.", ["(cat 'x) -> (not (dog 'x))"]),
+        ("All cats are dogs.", ["(cat 'x) -> (dog 'x)"]),
+        ("Only cats are dogs.", ["(dog 'x) -> (cat 'x)"]),
+        ("If Sam is a cat then Sam is a dog.", ["(cat sam) -> (dog sam)"]),
+        ("Everything that is not a cat is a dog.", ["(not (cat 'x)) -> (dog 'x)"]),
+        ("Everything that is a cat is a dog that is a cow.", ["(cat 'x) -> (dog 'x)", "(cat 'x) -> (cow 'x)"]),
+        ("Everything that is a cat, and a dog is cold.", ["(cat 'x) -> (dog 'x) -> (cold 'x)"]),
+        ("Every cat is a dog and not a cow.", ["(cat 'x) -> (dog 'x)", "(cat 'x) -> (not (cow 'x))"]),
+        ("Cats are a dog.", ["(cat 'x) -> (dog 'x)"]),
+        ("Sam is a cat and Max is a dog.", ["(cat sam)", "(dog max)"]),
+        ("Sam and Max are cats.", ["(cat sam)", "(cat max)"]),
+        ("Sam is never cold.", ["(not (cold sam))"]),
     ],
 )
 def test_a_sentence_becomes_a_rule_or_fact_for_each_alternative_and_conjunct(sentence: str, rules: list[str]):
@@ -125,30 +138,21 @@ def test_what_the_kernel_cannot_express_names_the_rule_that_it_would_need(contex
         "",
         "Sam is a cat",
         "Sam is a cat. Sam is a",
-        "No cat is a dog.",
         "Most cats are dogs.",
         "Some cats are dogs.",
-        "All cats are dogs.",
-        "Only cats are dogs.",
         "Numerous cats are dogs.",
         "A cat is a dog.",
-        "If Sam is a cat then Sam is a dog.",
         "Every cat is a dog unless it is cold.",
         "Everything is a cat.",
-        "Everything that is not a cat is a dog.",
-        "Everything that is a cat is a dog that is a cow.",
         "Everything that is a cat and a dog or a cow is cold.",
         "Everything that is a cat, a dog is cold.",
-        "Everything that is a cat, and a dog is cold.",
         "Everything that is a cat, a dog, or cold, or happy is an ant.",
         "Everything that is a cat is not a dog and a cow.",
         "Every cat is not a cold dog.",
         "Every cat is not not a dog.",
-        "Every cat is a dog and not a cow.",
         "Every cat and dog is a cow.",
         "Cats and dogs are cows.",
         "Cats are cold dogs and cows.",
-        "Cats are a dog.",
         "Cat are dogs.",
         "Every cats is a dog.",
         "Each fake cat is a dog.",
@@ -157,12 +161,9 @@ def test_what_the_kernel_cannot_express_names_the_rule_that_it_would_need(contex
         "Each cold wet cat is a dog.",
         "Sam is not a cat or a dog.",
         "Sam is not a cat and a dog.",
-        "Sam is a cat and Max is a dog.",
         "Sam is a cat, a dog, and Sam is a cow.",
-        "Sam and Max are cats.",
         "Sam is dogs.",
         "Sam is very cold.",
-        "Sam is never cold.",
         "Sam was a cat.",
         "It is a cat.",
         "sam is a cat.",

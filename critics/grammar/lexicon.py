@@ -140,7 +140,8 @@ def _one_of(word: str) -> str:
     """Return the singular of a noun by rule and dictionary; the word itself where it is none."""
     if word in _IRREGULAR_PLURALS:
         return _IRREGULAR_PLURALS[word]
-    if word in _NO_PLURALS or len(word) < 3 or not word.replace("-", "").isalpha() or not has_plural_shape(word):
+    parts = word.split("-")
+    if word in _NO_PLURALS or len(word) < 3 or not all(map(str.isalpha, parts)) or not has_plural_shape(word):
         return word
     try:
         return singular_by_rule(word)

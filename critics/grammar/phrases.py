@@ -115,7 +115,7 @@ class _Phrase:
         if chart.is_name(at):
             return self._name(word)
         if word in ("a", "an"):
-            return True
+            return at + 1 < self.end and (chart.is_content(at + 1) or chart.is_name(at + 1))
         if word == "the":
             return self._definite()
         if word in RELATIVE or word == "that":

@@ -13,7 +13,7 @@ from critics.replay.clauses import OutOfWork, clause_of, fact, follows
 from critics.replay.formula import FormulaError, Literal, Statement, canonical_statement, parse_literal, parse_statement
 from critics.replay.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.replay.semantics import semantics_of
-from critics.text.translators import deductions, deontiqa, knights, prontoqa, proofwriter, syllogism, zebra
+from critics.text.translators import deontiqa, knights, prontoqa, regular, syllogism, zebra
 from critics.text.translators.translation import Answer, TranslationError, Translator
 from critics.verdict import Unproved
 from critics.verdict.certificate import Reference
@@ -21,8 +21,8 @@ from critics.verdict.conclusion import Refusal
 
 TRANSLATORS: dict[str, Translator] = {
     "prontoqa": prontoqa.translate,
-    "prontoqa-ood": deductions.translate,
-    "proofwriter": proofwriter.translate,
+    "prontoqa-ood": regular.translate_deductions,
+    "proofwriter": regular.translate_proofwriter,
     "syllogism": syllogism.translate,
     "deontiqa": deontiqa.translate,
 }

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from critics.problem import Problem
 from critics.text.inflection import article, plural
-from critics.text.translators.deductions import translate
+from critics.text.translators.regular import translate_deductions as translate
 from rollout.problems.splits import Split, consecutive, draws, first_of_split
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES
 

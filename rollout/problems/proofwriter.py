@@ -3,7 +3,7 @@
 Theories are about people and their attributes, or about animals and what they do to each other; with strong
 negation or without. A theory is drawn with bare symbols and saturated once; then words are drawn for its symbols until
 the problem's content belongs to the split. The words are this project's own, the English is the one that
-`critics.text.translators.proofwriter` reads, and every problem is read back before it is handed out.
+the grammar reads with the data set's conventions, and every problem is read back before it is handed out.
 
 A literal's depth is that of its shallowest proof: 0 where it is stated, else one more than its deepest premise.
 """
@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
+from critics.grammar.lexicon import third_person
 from critics.problem import Formal, Problem
 from critics.replay.formula import Literal, Rule, Statement
 from critics.replay.kernel import Inference, Kernel
-from critics.text.translators.proofwriter import third_person, translate
+from critics.text.translators.regular import translate_proofwriter as translate
 from rollout.problems.splits import Split, belongs, consecutive, item_seed
 
 Style = Choice["attributes", "relations"]

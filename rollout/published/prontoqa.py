@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from critics.problem import Problem, RecordError, read_problem
 from critics.text.reference import ReferenceMismatch, reference
-from critics.text.translators.deductions import translate
+from critics.text.translators.regular import translate_deductions as translate
 from rollout.published.records import Fields, PublishedRecord, as_fields, as_list, entry_error, formalised, loader
 
 RULES = ("AndIntro", "AndElim", "OrIntro", "OrElim", "ProofByContra", "Composed")

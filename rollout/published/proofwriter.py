@@ -12,7 +12,7 @@ from dataclasses import replace
 from critics.problem import Problem, RecordError
 from critics.replay.kernel import WorkLimitExceeded
 from critics.text.reference import ReferenceMismatch, reference
-from critics.text.translators.proofwriter import translate
+from critics.text.translators.regular import translate_proofwriter as translate
 from rollout.prompts.demonstration import decide
 from rollout.published.records import Fields, PublishedRecord, as_fields, formalised, loader
 

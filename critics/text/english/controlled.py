@@ -28,8 +28,8 @@ from itertools import chain, product
 from critics.replay.clauses import Implication
 from critics.replay.formula import MAX_NAME_LENGTH, MAX_PREMISES, Literal
 from critics.text.inflection import is_ambiguous, is_plural, singular
-from critics.text.translators.deductions import ATTRIBUTES
 from critics.text.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
+from critics.text.translators.regular import ATTRIBUTES
 from critics.text.translators.translation import TranslationError, Unread
 
 _X = "'x"

@@ -20,7 +20,7 @@ from critics.text.background import background
 from critics.text.english.controlled import ControlledReader
 from critics.text.english.wording import plain, variants, with_name
 from critics.text.reference import TRANSLATORS, same_formal, translation
-from critics.text.translators import prontoqa
+from critics.text.translators import prontoqa, regular
 from critics.text.translators.syllogism import ask
 from critics.text.translators.translation import TranslationError
 
@@ -188,12 +188,11 @@ def _translated(
     """Return a reader that has the translator read the context with one more sentence, and keeps what is new."""
     translate, before = TRANSLATORS[dataset], Counter(formal.axioms)
     text = " ".join(context.split())
-    lead = f"{len(formal.axioms) + 1}- " if dataset == "proofwriter" and text.startswith("1- ") else ""
 
     def read(sentence: str) -> Said:
         if sentence in said:
             return (said[sentence],)
-        after = Counter(translate(f"{text} {lead}{sentence}", question).axioms)
+        after = Counter(translate(f"{text} {sentence}", question).axioms)
         new = list((after - before).elements())
         if not new or before - after:
             raise TranslationError(sentence, "it changes what the context says")
@@ -243,8 +242,17 @@ def _syllogism(
     return read
 
 
+def _proofwriter(
+    dataset: str, context: str, question: str, formal: Formal, said: Mapping[str, Implication]
+) -> SentenceReader:
+    """Return a reader of one sentence by the grammar that has read the context."""
+    read = regular.sentence_reader(regular.PROOFWRITER, context, question)
+    return lambda sentence: (said[sentence],) if sentence in said else tuple(map(clause_of, read(sentence)))
+
+
 _READERS: dict[str, Callable[[str, str, str, Formal, Mapping[str, Implication]], SentenceReader]] = {
     "prontoqa": _prontoqa,
+    "proofwriter": _proofwriter,
     "syllogism": _syllogism,
 }
 

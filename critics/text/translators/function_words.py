@@ -24,3 +24,20 @@ QUANTIFYING_WORDS = frozenset({
     "same", "sufficient", "sundry", "typical", "umpteen", "various",
 })  # fmt: skip
 """Adjectives that quantify: `Numerous cats are dogs` says nothing about every member of a kind."""
+EMPTY_WORDS = (
+    FUNCTION_WORDS
+    | QUANTIFYING_WORDS
+    | frozenset(
+        """
+    people person thing things since although though whereas whenever whether otherwise hence thus therefore
+    however instead rarely usually frequently even already now today tomorrow yesterday soon later once twice
+    everywhere nowhere ever forever anymore thrice sometime somewhat indeed nevertheless nonetheless meanwhile
+    afterwards beforehand well better best worse worst alone together altogether enough non am having doing done
+    ought used me him us them my your our their itself himself herself themselves why how onto near like
+    unlike under over above below behind before after between beside besides beyond against among across along
+    around through during within inside outside off up down out zero twenty thirty forty fifty million dozens
+    hundreds thousands true false unknown impossible possible likely unlikely
+    """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
+    )
+)
+"""Words that name neither a property nor a relation nor an object: what uses one is outside a regular language."""

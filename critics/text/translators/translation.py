@@ -29,7 +29,7 @@ class TranslationError(ValueError):
 
     def __init__(self, sentence: str, why: str) -> None:
         super().__init__(f"{sentence!r}: {why}")
-        self.sentence = sentence
+        self.sentence, self.why = sentence, why
 
 
 class Unread(Exception):  # noqa: N818
