@@ -46,7 +46,7 @@ def _held_to_text(format_: Format, problem: Problem, attempt: Attempt, verdict: 
     An attempt on trust is refused where its words are about something else, and graded `aligned` where the text bears
     it out.
     """
-    from critics.grammar.alignment import is_aligned
+    from critics.text.faithfulness.alignment import is_aligned
     from critics.text.faithfulness.look_alikes import hidden_character
     from critics.text.trust.bars import is_foreign
     from critics.text.trust.renaming import rests_on_names

@@ -164,7 +164,7 @@ def cycle(imported: dict[str, set[str]]) -> str | None:
 
 LAYERS = {
     "critics": (
-        *("errors", "replay", "registry", "problem", "workers", "verdict", "logic", "text", "grammar", "formats"),
+        *("errors", "replay", "registry", "problem", "workers", "verdict", "logic", "grammar", "text", "formats"),
         *("judge", "recheck", "audit"),
     ),
     "rollout": (

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from critics.grammar import inflection
 from critics.replay.semantics import semantics_of
-from critics.text import inflection
 from critics.text.reference import TRANSLATORS, answer_of
 from critics.text.translators.translation import TranslationError
 
 LEADS = {"prontoqa": "True or false: ", "prontoqa-ood": "Prove: ", "proofwriter": ""}
 IRREGULAR = [
     (one, many)
-    for many, *singulars in (line.split() for line in Path(inflection.__file__).with_name("plurals.txt").open())
+    for many, *singulars in (line.split() for line in Path(inflection.__file__).with_name("nouns.txt").open())
     for one in singulars
 ]
 REGULAR = [

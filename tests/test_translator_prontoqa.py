@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from critics.grammar.inflection import article, is_plural, plural, singular
 from critics.problem import Formal
 from critics.replay.formula import Literal, parse_literal, parse_statement
-from critics.text.inflection import article, is_plural, plural, singular
 from critics.text.translators.prontoqa import translate
 from critics.text.translators.translation import TranslationError
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from critics.grammar.inflection import plural
 from critics.problem import Problem
 from critics.replay.formula import Literal, parse_literal, parse_statement
 from critics.replay.kernel import Axiom, Inference, Kernel
-from critics.text.inflection import plural
 from critics.text.theories.scheduling import SIGNATURE
 from critics.text.theories.scheduling_english import sentence
 from rollout.problems.prontoqa import PrOntoQA

@@ -2,7 +2,7 @@
 
     python -m tools.plurals
 
-critics/plurals.txt: a plural and its singulars a line, for critics.text.inflection.
+critics/grammar/nouns.txt: a plural and its singulars a line, for critics.grammar.inflection.
 critics/text/faithfulness/verbs.txt: a form and its verb a line, for the stems of critics.text.faithfulness. Left out
 are forms that are words of their own as well.
 """
@@ -14,10 +14,10 @@ from collections import defaultdict
 from importlib import resources
 from pathlib import Path
 
-from critics.text import inflection
+from critics.grammar import inflection
 from critics.text.faithfulness import english
 
-OUT = Path(inflection.__file__).with_name("plurals.txt")
+OUT = Path(inflection.__file__).with_name("nouns.txt")
 VERBS = Path(english.__file__).with_name("verbs.txt")
 
 

@@ -134,7 +134,7 @@ def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
         return []
     word = chart.words[i]
     if word == "not":
-        return [Not(part) for part in chart.rules.inner(chart, i + 1, j, place, number)]
+        return [Not(part) for part in chart.rules.inner(chart, i + 1, j, _denied(place), number)]
     if word in PRONOUNS and chart.words[i - 1] in ("or", "nor") and _one_name(chart):
         return chart.rules.finite(chart, i + 1, j, "plural" if word == "they" else "singular")
     if place == "finite":
@@ -146,6 +146,11 @@ def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
         if own or adverb or (number == "plural" and is_base(word)):
             found += chart.rules.finite(chart, i, j, number)
     return found
+
+
+def _denied(place: Place) -> Place:
+    """Return the place of what a bare `not` denies, which has no verb of its own: `is brave and not tired`."""
+    return "complement" if place == "finite" else place
 
 
 def _one_name(chart: Chart) -> bool:
@@ -160,7 +165,7 @@ def _item(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
         return []
     word = chart.words[i]
     if word == "not":
-        return [Not(part) for part in chart.rules.simple(chart, i + 1, j, place, number)]
+        return [Not(part) for part in chart.rules.simple(chart, i + 1, j, _denied(place), number)]
     if place == "finite":
         nested = any(
             chart.words[k] in ("and", "or") and _parallel(chart, i, k, k + 1, j, place) for k in range(i + 1, j - 1)

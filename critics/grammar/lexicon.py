@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from critics.grammar.inflection import OWN_PLURALS
+from critics.grammar.inflection import is_plural as has_plural_shape
+from critics.grammar.inflection import singular as singular_by_rule
 from critics.grammar.words import FLEXIBLE_ADVERBS, FUNCTION, NOT_ADVERBS, POSTPOSED
-from critics.text.inflection import OWN_PLURALS
-from critics.text.inflection import is_plural as has_plural_shape
-from critics.text.inflection import singular as singular_by_rule
 
 _NO_PLURALS = frozenset(
     """
@@ -97,6 +97,10 @@ def verb_forms() -> VerbForms:
                 forms.setdefault(form, verb)
     for forms in (found.past, found.participle):
         forms.pop("-", None)
+    for forms in (found.past, found.participle):
+        for form in [form for form, verb in forms.items() if form in found.bases and verb in rare]:
+            # `Feed` is no past of `fee`.
+            del forms[form]
     # A form that is the base of another verb is that verb first: `found` is of `find` as well.
     for form, verb in (("found", "find"), ("saw", "see"), ("felt", "feel"), ("lay", "lie"), ("left", "leave")):
         found.past[form] = verb

@@ -11,10 +11,10 @@ from functools import lru_cache, partial
 from itertools import product
 from typing import Literal as Choice
 
+from critics.grammar.inflection import plural
 from critics.replay.formula import MAX_TERM_DEPTH
 from critics.text.blocks import Block, answer_start, split_blocks
 from critics.text.english.passage import TYPOGRAPHY, sentence_end
-from critics.text.inflection import plural
 
 MAX_REMEMBERED = 300
 """Characters between two blocks whose pieces are kept: they are `` 2- `` again and again."""

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from critics.grammar.inflection import article, plural
 from critics.problem import Problem
-from critics.text.inflection import article, plural
 from critics.text.translators.regular import translate_deductions as translate
 from rollout.problems.splits import Split, consecutive, draws, first_of_split
 from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES

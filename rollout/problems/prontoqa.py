@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
+from critics.grammar.inflection import article, plural
 from critics.problem import Problem
-from critics.text.inflection import article, plural
 from critics.text.translators.prontoqa import translate
 from rollout.problems.splits import Split, consecutive, draws, first_of_split
 from rollout.problems.vocabulary import (

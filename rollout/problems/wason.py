@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
+from critics.grammar.inflection import article
 from critics.problem import Problem
-from critics.text.inflection import article
 from rollout.problems.splits import Split, belongs, consecutive, draws
 from rollout.problems.syllogism import NONSENSE
 

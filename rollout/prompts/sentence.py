@@ -2,8 +2,8 @@
 
 import re
 
+from critics.grammar.inflection import article, plural
 from critics.replay.formula import Application, Literal, Term
-from critics.text.inflection import article, plural
 from critics.text.theories import scheduling
 from critics.text.theories.scheduling_english import sentence
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate, models_of
 from critics.formats.english.formulas import KEY, Answered, Claim, FormalText, NoFormulas, Nothing, read_formulas
-from critics.grammar.alignment import Failed, Finding, Names, NotApplicable, Passed, ReadProblem
 from critics.logic.first_order.solvers import Answer, can_fail
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import Formula, FormulaError, negated
 from critics.text.blocks import answer_of, answers_early
 from critics.text.english.span import coverage, painted
+from critics.text.faithfulness.alignment import Failed, Finding, Names, NotApplicable, Passed, ReadProblem
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Verdict
 from critics.verdict.conclusion import Refusal, brief, is_wrong, refused, wrong_answer

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from critics.grammar.inflection import is_plural, singular
 from critics.logic.programs.sections import Line, ProgramError, Repairs, split_sections
 from critics.replay.cursor import TokenCursor
 from critics.replay.formula import (
@@ -25,7 +26,6 @@ from critics.replay.formula import (
     Rule,
     Statement,
 )
-from critics.text.inflection import is_plural, singular
 
 TITLES = {
     "predicates": ("Predicates", "Predicate"),

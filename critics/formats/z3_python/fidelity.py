@@ -12,11 +12,11 @@ from typing import TypeVar
 
 from critics.formats.z3_python.decision import Solve
 from critics.formats.z3_python.examination import Examined
+from critics.grammar.inflection import is_plural, singular
 from critics.logic.first_order.theory import FolTheory, read_theory
 from critics.replay.dialect import Term, conjuncts, negated, opened, script, symbols
 from critics.replay.first_order import syntax
 from critics.replay.formula import FormulaError
-from critics.text.inflection import is_plural, singular
 from critics.verdict import TimedOut, Unproved
 from critics.verdict.certificate import Reference
 from critics.verdict.conclusion import Refusal

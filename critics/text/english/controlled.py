@@ -25,9 +25,9 @@ is one of PrOntoQA's; `Every cat is not warm` is read in PrOntoQA's problems alo
 import re
 from itertools import chain, product
 
+from critics.grammar.inflection import is_ambiguous, is_plural, singular
 from critics.replay.clauses import Implication
 from critics.replay.formula import MAX_NAME_LENGTH, MAX_PREMISES, Literal
-from critics.text.inflection import is_ambiguous, is_plural, singular
 from critics.text.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
 from critics.text.translators.regular import ATTRIBUTES
 from critics.text.translators.translation import TranslationError, Unread

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from critics.text.inflection import is_plural, singular
+from critics.grammar.inflection import is_plural, singular
 from critics.text.translators.function_words import FUNCTION_WORDS
 
 NEGATIONS = frozenset(

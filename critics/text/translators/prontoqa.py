@@ -10,7 +10,7 @@ What must not be guessed is settled by these rules, none of which needs a vocabu
 * After `a` or `an`, after `Every` or `Each`, and before `are` stands a noun of one or two words.
 * A bare complement of `is` is one adjective. A word with the shape of a plural is no adjective.
 * A bare complement of `are` is a noun if it has two words or the shape of a plural, else an adjective.
-  Ending in s is that shape, except in -ous, -ss, -us and -is (`critics.text.inflection.is_plural`).
+  Ending in s is that shape, except in -ous, -ss, -us and -is (`critics.grammar.inflection.is_plural`).
 * A word has one role in a problem: noun, adjective or name. `Every orange is a fruit. Alex is orange.`
   would prove that Alex is a fruit, so it is refused.
 * A noun of two words is one property, `real-number`. Where its head also stands alone as a noun, or its modifier as
@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal as Choice
 
+from critics.grammar.inflection import is_ambiguous, is_plural, singular
 from critics.problem import Formal
 from critics.replay.formula import Literal, Rule, Statement
-from critics.text.inflection import is_ambiguous, is_plural, singular
 from critics.text.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
 from critics.text.translators.translation import (
     TERM_HEADS,

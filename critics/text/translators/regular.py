@@ -20,6 +20,7 @@ from functools import lru_cache
 from itertools import chain
 
 from critics.grammar.chart import Conventions
+from critics.grammar.inflection import is_ambiguous
 from critics.grammar.lexicon import is_base, is_plural, third, third_person
 from critics.grammar.nouns import EVERYONE
 from critics.grammar.reader import Reader, Refusal
@@ -38,7 +39,6 @@ from critics.replay.first_order.syntax import (
 )
 from critics.replay.formula import MAX_NAME_LENGTH, Literal, Rule, Statement, parse_statement
 from critics.replay.kernel import Kernel, WorkLimitExceeded
-from critics.text.inflection import is_ambiguous
 from critics.text.translators.function_words import EMPTY_WORDS
 from critics.text.translators.translation import (
     WORD,
@@ -96,7 +96,9 @@ class Language:
     attributes: frozenset[str] = frozenset()
 
 
-PROOFWRITER = Language(Conventions(pronoun="first", every_not="none"), re.compile(_QUESTION, re.IGNORECASE))
+PROOFWRITER = Language(
+    Conventions(pronoun="first", every_not="none", states="all"), re.compile(_QUESTION, re.IGNORECASE)
+)
 DEDUCTIONS = Language(Conventions(every_not="none", states="all"), re.compile("Prove: "), ATTRIBUTES)
 
 

@@ -21,9 +21,9 @@ import re
 from dataclasses import dataclass
 from itertools import permutations
 
+from critics.grammar.inflection import is_plural, singular
 from critics.problem import Formal
 from critics.replay.formula import MAX_NAME_LENGTH, Literal
-from critics.text.inflection import is_plural, singular
 from critics.text.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
 from critics.text.translators.translation import WORD, TranslationError, sentences
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
+from critics.grammar.inflection import forms, is_plural, singular
 from critics.problem import Formal
 from critics.replay.formula import MAX_NAME_LENGTH
-from critics.text.inflection import forms, is_plural, singular
 from critics.text.translators.function_words import FUNCTION_WORDS
 
 Answer: TypeAlias = Literal["true", "false", "unknown"]

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from critics.grammar.inflection import is_plural, plural, singular
 from critics.problem import Problem
-from critics.text.inflection import is_plural, plural, singular
 from rollout.decoding.languages import PieceLanguage
 from rollout.programs.grammars.lark import COMMENT, END, any_case, choice, literal, terminal, words_of
 

@@ -1,6 +1,6 @@
 """Singular, plural and article of English nouns: by rule, and by a dictionary where the rules fail.
 
-Standard library only, because the independent checker of certificates reads contexts with it. `plurals.txt` has the
+Standard library only, because the independent checker of certificates reads contexts with it. `nouns.txt` has the
 plurals of lemminflect's dictionary that the rules miss (`tools/plurals.py`). A noun of several words inflects in its
 last word. Nothing is lost: `singular(plural(noun)) == noun`, and `plural` refuses the noun for which it would be.
 """
@@ -86,7 +86,7 @@ def plural(noun: str) -> str:
     modifiers, head = _split(noun)
     many = modifiers + _plural_word(head)
     if not is_plural(many) or singular(many) != noun:
-        raise ValueError(f"{noun!r} has no plural by rule that leads back to it: add it to critics/text/inflection.py")
+        raise ValueError(f"{noun!r} has no plural by rule that leads back to it: list it in grammar/inflection.py")
     return many
 
 
@@ -96,7 +96,7 @@ def singular(noun: str) -> str:
     Raises `ValueError` for a word that has not the shape of a plural (`cat`, `nervous`, `wumpus`).
     """
     if not is_plural(noun):
-        raise ValueError(f"{noun!r} is not a plural: add it to critics/text/inflection.py if it is an irregular one")
+        raise ValueError(f"{noun!r} is not a plural: add it to critics/grammar/inflection.py if it is an irregular one")
     modifiers, head = _split(noun)
     first = modifiers.split(" ")[0]
     if first and first not in _PROPER_MODIFIERS:
@@ -154,7 +154,7 @@ def _plurals_of() -> dict[str, list[str]]:
 
 
 def _lines() -> list[list[str]]:
-    text = Path(__file__).with_name("plurals.txt").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("nouns.txt").read_text(encoding="utf-8")
     return [line.split(" ") for line in text.splitlines()]
 
 
