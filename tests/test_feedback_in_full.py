@@ -1,6 +1,7 @@
 """Every failing test is told, within a budget, with the program's own answer sets; passed ones are counted."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +11,11 @@ from critics.formats.asp.examination import prepare, run, shown_answer_sets, tol
 from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reply, review, review_here
-from rollout.policies.policy import Completion, ScriptedPolicy
+from rollout.policies.policy import ScriptedPolicy
 from rollout.records.sampling import Sampling
 from rollout.records.steps import DialogReview, read_steps
 from rollout.settings import DialogSettings
-from rollout.strategies.dialog import _Dialog, converse
+from rollout.strategies.dialog import converse
 from training.curation.judging import judged
 from training.reporting.leaderboard import Entry, over_retries
 from training.rounds.evaluation import measure
@@ -143,7 +144,13 @@ def test_figure_five_is_a_row_for_each_number_of_retries() -> None:
     }  # fmt: skip
 
 
-def test_an_actor_without_instructions_is_told_as_it_was_trained() -> None:
-    for instructed in (True, False):
-        dialog = _Dialog(PROBLEM, DialogSettings(instructions=instructed, examples=0), seed=1)
-        assert dialog.reply(Completion("x", (), True)).in_full is instructed
+@pytest.mark.parametrize("instructed", [True, False])
+def test_an_actor_without_instructions_is_told_as_it_was_trained(instructed: bool) -> None:
+    settings, told = DialogSettings(instructions=instructed, examples=0), list[bool]()
+
+    def noting(replies: Sequence[Reply]) -> list[DialogReview]:
+        told.extend(reply.in_full for reply in replies)
+        return [review(reply) for reply in replies]
+
+    list(converse(ScriptedPolicy(["x"] * 9), [PROBLEM], settings, Sampling("free"), seed=1, review=noting))
+    assert set(told) == {instructed}

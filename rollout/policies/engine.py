@@ -4,7 +4,7 @@ A strategy asks the policy to write or to rate, or has what was written reviewed
 requests: it knows neither the policy nor how many others are under way.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -95,11 +95,16 @@ def conduct(
     for number in range(len(strategies)):
         advance(number, None)
     while needs:
-        kind = _next_kind(needs.values())
+        # Writing waits until it is all that anybody waits for, so that its batches are large.
+        kinds = {type(wanted[0]) for wanted in needs.values()}
+        kind = next(each for each in (Inspect, RateRequest, Write) if each in kinds)
         served = [number for number, wanted in needs.items() if isinstance(wanted[0], kind)]
-        flat = [need for number in served for need in needs[number]]
+        flat: list[Any] = [need for number in served for need in needs[number]]
         try:
-            answers = _serve(flat, policy, sampling, review)
+            if kind is Inspect:
+                answers = review([need.submitted for need in flat])
+            else:
+                answers = _rated(flat, policy) if kind is RateRequest else _written(flat, policy, sampling)
         except Interrupted as error:
             if len(error.completions) == len(flat) and kind is Write:
                 answer(served, error.completions)
@@ -108,20 +113,14 @@ def conduct(
     return outcomes, None
 
 
-def _next_kind(waiting: Iterable[Sequence[Need]]) -> type[Need]:
-    """Writing waits until it is all that anybody waits for, so that its batches are large."""
-    kinds = {type(needs[0]) for needs in waiting}
-    return next(kind for kind in (Inspect, RateRequest, Write) if kind in kinds)
-
-
-def _serve(needs: Sequence[Any], policy: ChatPolicy, sampling: Sampling, review: Reviewer) -> list[Any]:
-    match needs[0]:
-        case Inspect():
-            return list(review([need.submitted for need in needs]))
-        case RateRequest():
-            return _rated(needs, policy)
-        case _:
-            return _written(needs, policy, sampling)
+def perform(
+    strategies: Sequence[Steps[Outcome]], policy: ChatPolicy, sampling: Sampling, review: Reviewer = unreviewed
+) -> Iterator[Outcome]:
+    """Yield the outcomes in order; where the policy cannot go on, those that are had, before its error is raised."""
+    outcomes, interrupted = conduct(strategies, policy, sampling, review)
+    yield from (outcome for outcome in outcomes if outcome is not None)
+    if interrupted is not None:
+        raise interrupted.reason
 
 
 def _rated(needs: Sequence[RateRequest], policy: ChatPolicy) -> list[float]:

@@ -6,12 +6,11 @@ each. Its formulas go into `Problem.meta`, where the critic of the format `engli
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from critics.formats.english.formulas import KEY, NoFormulas, split
 from critics.problem import Problem
-from rollout.prompts.conversation import Message, Messages, message
+from rollout.prompts.conversation import Messages, message
 from rollout.records.traces import Trace
 
 FORMAT = "english"
@@ -53,22 +52,15 @@ def request(problem: Problem, *, hint: bool = False) -> Messages:
     assert not hint, "the text has its own answer"
     shown, replied = _EXAMPLE
     said = "\n".join(f"{label}: {text}" for label, text in _labelled(problem))
-    return [message("system", _SYSTEM), message("user", shown), _reply(replied), message("user", said)]
-
-
-def _reply(said: str) -> Message:
-    return message("assistant", said)
+    return [message("system", _SYSTEM), message("user", shown), message("assistant", replied), message("user", said)]
 
 
 def _labelled(problem: Problem) -> list[tuple[str, str]]:
     context = [line.passage.text for line in split(problem.context)]
     text = [line.passage.text for line in split(str(problem.meta[RATIONALE]), problem.question)]
     asked = ("Q", " ".join(problem.question.split()))
-    return [*_numbered("C", context), asked, *_numbered("T", text)]
-
-
-def _numbered(letter: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    return [(f"{letter}{number}", text) for number, text in enumerate(texts, 1)]
+    given = [(f"C{number}", said) for number, said in enumerate(context, 1)]
+    return [*given, asked, *((f"T{number}", said) for number, said in enumerate(text, 1))]
 
 
 def formalised(trace: Trace) -> Trace:

@@ -7,12 +7,12 @@ the last program. Nothing that the policy reads depends on the gold answer.
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from critics.errors import InputError
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
-from rollout.policies.engine import Steps, conduct
+from rollout.policies.engine import Steps, perform
 from rollout.policies.policy import ChatPolicy
 from rollout.programs.backups import BACKUPS
 from rollout.programs.draft import ProgramDraft, Task
@@ -42,37 +42,32 @@ def refine(
     """
     require_ability(policy, settings.prototypers)
     sampling = replace(sampling, decoding="guided" if settings.constrained else "free")
-    samples = range(sampling.samples_per_problem)
-    wanted = [(problem, number) for problem in problems for number in samples]
-    tasks = [_task(problem, settings, derived_seed(seed, problem.id, number, "program")) for problem, number in wanted]
-    endings, interrupted = conduct([_attempt(task, settings) for task in tasks], policy, sampling, review)
-    for (problem, number), task, ending in zip(wanted, tasks, endings, strict=True):
-        if ending is None:
-            continue
-        yield Trace(
+
+    def attempt(problem: Problem, number: int) -> Steps[Trace]:
+        task = _task(problem, settings, derived_seed(seed, problem.id, number, "program"))
+        draft, backup = yield from _ended(task, settings)
+        reply, prompt = draft.reply, policy.conversation(task.opening())
+        # The ids are those of a program that is the whole of a reply to the problem; a mended one is tokenised anew.
+        is_whole = draft.is_first and reply.finished and reply.text.strip() == draft.program
+        return Trace(
             id=f"{problem.id}#{number}",
             problem=problem,
             format=task.format,
-            prompt=policy.conversation(task.opening()),
-            completion=ending.draft.program,
-            completion_ids=_ids(ending.draft),
-            finished=ending.draft.reply.finished,
+            prompt=prompt,
+            completion=draft.program,
+            completion_ids=reply.ids if is_whole else (),
+            finished=reply.finished,
             sample=number,
             seed=task.seed,
             sampling=sampling.unswitched(sampling.decoding),
             policy=policy.digests,
             strategy=settings.record(),
             steps=tuple(task.steps),
-            backup=ending.backup,
+            backup=backup,
         )
-    if interrupted is not None:
-        raise interrupted.reason
 
-
-@dataclass(frozen=True, slots=True)
-class _Ending:
-    draft: ProgramDraft
-    backup: BackupAnswer | None
+    samples = range(sampling.samples_per_problem)
+    yield from perform([attempt(p, number) for p in problems for number in samples], policy, sampling, review)
 
 
 def _task(problem: Problem, settings: ProgramSettings, seed: int) -> Task:
@@ -88,7 +83,7 @@ def _task(problem: Problem, settings: ProgramSettings, seed: int) -> Task:
     return Task(bare, format_, seed, settings.depth, settings.examples, guide)
 
 
-def _attempt(task: Task, settings: ProgramSettings) -> Steps[_Ending]:
+def _ended(task: Task, settings: ProgramSettings) -> Steps[tuple[ProgramDraft, BackupAnswer | None]]:
     """Sample, choose, mend, and answer otherwise where that gives no answer.
 
     A back-up is had wherever the chosen sample gives none, mended or not: the overall accuracy of every stage needs it.
@@ -98,14 +93,8 @@ def _attempt(task: Task, settings: ProgramSettings) -> Steps[_Ending]:
     chosen = yield from prototype(task, drafts, settings.prototypers)
     draft = yield from refine_draft(task, chosen, settings.refiners, settings.max_rounds)
     if chosen.review.kind == "answered" or settings.backup == "none":
-        return _Ending(draft, None)
+        return draft, None
     answer = BACKUPS[settings.backup](task)
     if isinstance(answer, Generator):
         answer = yield from answer
-    return _Ending(draft, None if draft.review.kind == "answered" else BackupAnswer(settings.backup, answer))
-
-
-def _ids(draft: ProgramDraft) -> tuple[int, ...]:
-    """Return the ids of a program that is the whole of a reply to the problem; a mended one is tokenised anew."""
-    reply = draft.reply
-    return reply.ids if draft.is_first and reply.finished and reply.text.strip() == draft.program else ()
+    return draft, None if draft.review.kind == "answered" else BackupAnswer(settings.backup, answer)

@@ -17,8 +17,8 @@ from critics.replay.first_order.syntax import FormulaError
 from critics.text.thinking import without_thinking
 from rollout.formulas.prompt import into_signs, into_words
 from rollout.formulas.statement import read_notation
-from rollout.policies.engine import Steps, Write, conduct, unreviewed, write
-from rollout.policies.policy import ChatPolicy, Completion
+from rollout.policies.engine import Steps, Write, perform, write
+from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Messages
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.steps import Direction, Ending, LeakFound, Leg
@@ -43,38 +43,62 @@ def travel(
     for a problem that names no formula.
     """
     sampling = replace(sampling, decoding="free")
+
+    def trip(problem: Problem, number: int) -> Steps[Trace]:
+        own = derived_seed(seed, problem.id, number, "round trip")
+        legs, ending = yield from _travelled(problem, settings, own, policy.conversation)
+        return Trace(
+            id=f"{problem.id}#{number}",
+            problem=problem,
+            format=FORMAT,
+            completion=_claim(problem, legs, ending),
+            finished=all(leg.finished for leg in legs),
+            sample=number,
+            seed=own,
+            sampling=sampling.unswitched("free"),
+            policy=policy.digests,
+            strategy=settings.record(),
+            steps=tuple(legs),
+            ending=ending,
+        )
+
     samples = range(sampling.samples_per_problem)
-    wanted = [(problem, number) for problem in problems for number in samples]
-    trips = [_Trip(p, settings, derived_seed(seed, p.id, n, "round trip")) for p, n in wanted]
-    travelled = [_travelled(trip, policy.conversation) for trip in trips]
-    endings, interrupted = conduct(travelled, policy, sampling, unreviewed)
-    for (problem, number), trip in zip(wanted, endings, strict=True):
-        if trip is not None and trip.ending is not None:
-            yield Trace(
-                id=f"{problem.id}#{number}",
-                problem=problem,
-                format=FORMAT,
-                completion=_claim(problem, trip.legs, trip.ending),
-                finished=all(leg.finished for leg in trip.legs),
-                sample=number,
-                seed=trip.seed,
-                sampling=sampling.unswitched("free"),
-                policy=policy.digests,
-                strategy=settings.record(),
-                steps=tuple(trip.legs),
-                ending=trip.ending,
-            )
-    if interrupted is not None:
-        raise interrupted.reason
+    return perform([trip(problem, number) for problem in problems for number in samples], policy, sampling)
 
 
-def _travelled(trip: "_Trip", conversation: Callable[[Messages], str]) -> "Steps[_Trip]":
+def _travelled(
+    problem: Problem, settings: RoundTripSettings, seed: int, conversation: Callable[[Messages], str]
+) -> Steps[tuple[list[Leg], Ending]]:
     """Have the formula put into words and back until the trip is over."""
-    while trip.ending is None:
-        prompt = trip.prompt(conversation)
-        [completion] = yield from write([Write(prompt, trip.leg_seed())])
-        trip.take(prompt, completion)
-    return trip
+    current = _formula(problem)
+    language, notation = Language(problem.meta["language"]), read_notation(problem.meta)
+    if not _is_readable(current, language, problem):
+        raise InputError(f"problem {problem.id}: formal.goal is no {language.value} formula")
+    legs: list[Leg] = []
+    while True:
+        own, is_outward = derived_seed(seed, len(legs)), len(legs) % 2 == 0
+        # Of a description's formula the policy reads nothing.
+        asked, put = (current, into_words) if is_outward else (legs[-1].text, into_signs)
+        said = put(notation, asked, settings.prompt)
+        prompt = said if isinstance(said, str) else conversation(said)
+        [done] = yield from write([Write(prompt, own)])
+        # Attack: the formula handed on within the thinking, which the second leg would read.
+        text = without_thinking(done.text)
+        leak = find_leak(current, language, text) if is_outward else None
+        found = None if leak is None else LeakFound(leak.reason, leak.excerpt)
+        direction: Direction = "informalise" if is_outward else "autoformalise"
+        legs.append(Leg(direction, prompt, done.text, done.ids, done.finished, text, own, found, done.server))
+        if is_outward:
+            if leak is not None and settings.leaks == "end":
+                return legs, "leak"
+            if not text:
+                return legs, "no_description"
+            continue
+        current = text
+        if len(legs) == 2 * settings.rounds:
+            return legs, "arrived"
+        if not _is_readable(text, language, problem):
+            return legs, "unparsable"
 
 
 def after_rounds(trace: Trace, num: int) -> Trace:
@@ -95,11 +119,8 @@ def after_rounds(trace: Trace, num: int) -> Trace:
 def _claim(problem: Problem, legs: Sequence[Leg], ending: Ending) -> str:
     """Return the attempt: that the last formula says what the problem's does. A trip without one claims nothing."""
     arrived = ending in ("arrived", "unparsable")
-    claim = {
-        "language": problem.meta["language"],
-        "left": _formula(problem),
-        "right": legs[-1].text if arrived else "",
-    }
+    right = legs[-1].text if arrived else ""
+    claim = {"language": problem.meta["language"], "left": _formula(problem), "right": right}
     return json.dumps(claim, ensure_ascii=False)
 
 
@@ -112,67 +133,9 @@ def _formula(problem: Problem) -> str:
     return problem.formal.goal
 
 
-class _Trip:
-    """One round trip while it goes on."""
-
-    def __init__(self, problem: Problem, settings: RoundTripSettings, seed: int) -> None:
-        self.ending: Ending | None = None
-        self._problem = problem
-        self._settings = settings
-        self.seed = seed
-        self.legs: list[Leg] = []
-        self._current = _formula(problem)
-        """Formula that is to be described next."""
-        self._language = Language(problem.meta["language"])
-        if not self._is_readable(self._current):
-            raise InputError(f"problem {problem.id}: formal.goal is no {self._language.value} formula")
-
-    def prompt(self, conversation: Callable[[Messages], str]) -> str:
-        """Return what the policy reads next: of a description's formula, nothing."""
-        notation, kind = read_notation(self._problem.meta), self._settings.prompt
-        if self._is_outward:
-            asked = into_words(notation, self._current, kind)
-        else:
-            asked = into_signs(notation, self.legs[-1].text, kind)
-        return asked if isinstance(asked, str) else conversation(asked)
-
-    def leg_seed(self) -> int:
-        """Return the seed of the next leg."""
-        return derived_seed(self.seed, len(self.legs))
-
-    def take(self, prompt: str, completion: Completion) -> None:
-        """Add a leg, and decide whether the trip goes on."""
-        # Attack: the formula handed on within the thinking, which the second leg would read.
-        text = without_thinking(completion.text)
-        if self._is_outward:
-            leak = find_leak(self._current, self._language, text)
-            found = None if leak is None else LeakFound(leak.reason, leak.excerpt)
-            self.legs.append(self._leg("informalise", prompt, completion, text, found))
-            if leak is not None and self._settings.leaks == "end":
-                self.ending = "leak"
-            elif not text:
-                self.ending = "no_description"
-            return
-        self.legs.append(self._leg("autoformalise", prompt, completion, text))
-        self._current = text
-        if len(self.legs) == 2 * self._settings.rounds:
-            self.ending = "arrived"
-        elif not self._is_readable(text):
-            self.ending = "unparsable"
-
-    def _leg(
-        self, direction: Direction, prompt: str, completion: Completion, text: str, leak: LeakFound | None = None
-    ) -> Leg:
-        seed, server = self.leg_seed(), completion.server
-        return Leg(direction, prompt, completion.text, completion.ids, completion.finished, text, seed, leak, server)
-
-    @property
-    def _is_outward(self) -> bool:
-        return len(self.legs) % 2 == 0
-
-    def _is_readable(self, text: str) -> bool:
-        try:
-            read_expression(text, self._language, self._problem.meta.get("alphabet", ALPHABET))
-        except FormulaError:
-            return False
-        return True
+def _is_readable(text: str, language: Language, problem: Problem) -> bool:
+    try:
+        read_expression(text, language, problem.meta.get("alphabet", ALPHABET))
+    except FormulaError:
+        return False
+    return True

@@ -6,8 +6,8 @@ from typing import cast
 from critics.problem import Problem
 from rollout.decoding.guide import Guide
 from rollout.guides.catalogue import GuideRecipe
-from rollout.policies.engine import Steps, Write, conduct, unreviewed, write
-from rollout.policies.policy import ChatPolicy, Completion, Policy
+from rollout.policies.engine import Steps, Write, perform, write
+from rollout.policies.policy import ChatPolicy, Policy
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.traces import Trace
 
@@ -28,17 +28,12 @@ def sample(
     records the prompt without it: STaR's rationalisation. Where a policy cannot go on, what it has written is
     yielded before its error is raised.
     """
-    wanted = [(problem, number) for problem in problems for number in range(sampling.samples_per_problem)]
-    seeds = [derived_seed(seed, problem.id, number, "hint" if hinted else "") for problem, number in wanted]
-    asked = [
-        _asked(policy.prompt(problem, hint=hinted), own, guide_for(problem, sampling))
-        for (problem, _), own in zip(wanted, seeds, strict=True)
-    ]
-    completions, interrupted = conduct(asked, cast("ChatPolicy", policy), sampling, unreviewed)
-    for (problem, number), trace_seed, completion in zip(wanted, seeds, completions, strict=True):
-        if completion is None:
-            continue
-        yield Trace(
+
+    def attempt(problem: Problem, number: int) -> Steps[Trace]:
+        own = derived_seed(seed, problem.id, number, "hint" if hinted else "")
+        asked = Write(policy.prompt(problem, hint=hinted), own, guide_for(problem, sampling))
+        [completion] = yield from write([asked])
+        return Trace(
             id=f"{problem.id}#{'hint-' if hinted else ''}{number}",
             problem=problem,
             format=format_,
@@ -47,7 +42,7 @@ def sample(
             completion_ids=completion.ids,
             finished=completion.finished,
             sample=number,
-            seed=trace_seed,
+            seed=own,
             sampling=sampling,
             policy=policy.digests,
             hint=hinted,
@@ -56,14 +51,10 @@ def sample(
             log_probabilities=completion.log_probabilities,
             thoughts=completion.thoughts,
         )
-    if interrupted is not None:
-        raise interrupted.reason
 
-
-def _asked(prompt: str, seed: int, guide: Guide | None) -> Steps[Completion]:
-    """Have one completion written."""
-    [completion] = yield from write([Write(prompt, seed, guide)])
-    return completion
+    samples = range(sampling.samples_per_problem)
+    attempts = [attempt(problem, number) for problem in problems for number in samples]
+    return perform(attempts, cast("ChatPolicy", policy), sampling)
 
 
 def guide_for(problem: Problem, sampling: Sampling) -> Guide | None:
