@@ -19,11 +19,11 @@ from rollout.engines import sglang_plugin, vllm_plugin
 from rollout.engines.grammar import Backends
 from rollout.engines.wire import HEADER, WiredRequest, is_guided, read_spec
 from rollout.guides.catalogue import GuideRecipe, recipe_of
-from rollout.policies.policy import TokenPolicy
+from rollout.policies.models import end_ids
+from rollout.policies.policy import TokenPolicy, load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling
-from rollout.servers.policy import ServedTokens
 from rollout.strategies.single import guide_for
 
 [PROBLEM] = generate(PrOntoQA(hops=(1,), extra_kinds=(0, 0)), 1, seed=3)
@@ -74,16 +74,17 @@ def test_every_end_of_text_that_a_model_names_ends_a_guided_attempt_on_a_server_
     shutil.copytree(tiny_model, folder)
     other = policy.eos_id + 7
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [policy.eos_id, other]}))
-    tokens, guide = ServedTokens(str(folder)), GuideRecipe("logic", PROBLEM).guide()
-    assert tokens.eos_ids == [policy.eos_id, other]
-    masks = MaskEngine(token_bytes(tokens.tokenizer), tokens.eos_ids)
-    assert set(tokens.eos_ids) <= set(masks.allowed(row_of(guide)).tolist())
+    tokenizer, guide = load_tokenizer(str(folder)), GuideRecipe("logic", PROBLEM).guide()
+    eos_ids = end_ids(str(folder), tokenizer)
+    assert eos_ids == (policy.eos_id, other)
+    masks = MaskEngine(token_bytes(tokenizer), eos_ids)
+    assert set(eos_ids) <= set(masks.allowed(row_of(guide)).tolist())
     within = row_of(GuideRecipe("logic", PROBLEM).guide())
     within.push(BEGUN.encode())
-    assert not set(tokens.eos_ids) & set(masks.allowed(within).tolist())
-    read = read_spec(wired(eos_ids=tuple(tokens.eos_ids)).spec())
+    assert not set(eos_ids) & set(masks.allowed(within).tolist())
+    read = read_spec(wired(eos_ids=eos_ids).spec())
     backends = Backends(policy.tokenizer, len(policy.masks().vocabulary))
-    for end in tokens.eos_ids:
+    for end in eos_ids:
         grammar = backends.of(read.eos_ids).grammar(read.guided())
         assert grammar.accept_tokens("", [end])
         assert grammar.is_terminated()

@@ -13,7 +13,7 @@ from critics.text.reference import puzzle_decides
 from critics.text.translators.translation import TranslationError
 from critics.text.translators.zebra import decide, read_zebra
 from critics.verdict import verdict_record
-from rollout.actor_critic.zebra import demonstrate
+from rollout.actor_critic.demonstration import demonstrate
 from rollout.problems.zebra import ZebraPuzzles, generate, item, num_solutions
 from rollout.published.loaders import load_published
 from training.lessons.references import completions

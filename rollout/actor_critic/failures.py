@@ -7,8 +7,8 @@ where two are needed), and for a statement whose rules the critic names. An atte
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, get_args
 
 from critics.formats.asp.examination import read_submission
@@ -38,60 +38,19 @@ FAILURE_CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)
 
 _UNDECIDED = ("timeout", "error")
 """Verdicts that count neither for nor against an actor."""
-_OF_QUERIES = frozenset(
-    [
-        "query_syntax",
-        "query_injection",
-        "cyclic_ref",
-        "unsafe_query_var",
-        "unused_block",
-        "trivial_query",
-        "order_of_names",
-        "no_query",
-        "vacuous_if",
-        "vacuous_all",
-        "contradictory_query",
-        "undefined_query_pred",
-        "undefined_query_const",
-        "query_not_in_premises",
-    ]
+_OF_QUERIES = (
+    "query_syntax query_injection cyclic_ref unsafe_query_var unused_block trivial_query order_of_names no_query "
+    "vacuous_if vacuous_all contradictory_query undefined_query_pred undefined_query_const query_not_in_premises"
 )
 """Reasons of verdicts that are about queries."""
-_OF_TESTS = frozenset(
-    [
-        "test_facts",
-        "literal_syntax",
-        "literal_not_ground",
-        "no_tests",
-        "no_test_conditions",
-        "mixed_condition",
-        "literal_is_own_fact",
-        "no_rule_id",
-        "fake_rule_id",
-        "facts_self_contradict",
-        "duplicate_tests",
-        "duplicate_rationale",
-        "test_constant_in_program",
-        "tripwire_rule",
-        "rule_not_exercised",
-        "kills_no_mutant",
-        "test_failed",
-    ]
+_OF_TESTS = (
+    "test_facts literal_syntax literal_not_ground no_tests no_test_conditions mixed_condition literal_is_own_fact "
+    "no_rule_id fake_rule_id facts_self_contradict duplicate_tests duplicate_rationale test_constant_in_program "
+    "tripwire_rule rule_not_exercised kills_no_mutant test_failed"
 )
 """Reasons of verdicts that are about tests."""
 _FAILING = re.compile(r"^test (\d+):", re.MULTILINE)
 _CITED = re.compile(r"\bR(\d{1,6})\b")
-
-
-@dataclass(frozen=True, slots=True)
-class _Annotation:
-    """Annotators' formulas, as far as they can be read."""
-
-    statements: Mapping[int, Formula]
-    """By the number of the statement; empty where formulas and statements are of different number."""
-    formulas: tuple[Formula, ...]
-    """Formulas of all statements, whichever is whose."""
-    conclusion: Formula | None
 
 
 def failure_classes(problem: Problem, completion: str, judgement: Judgement) -> tuple[FailureClass, ...]:
@@ -102,18 +61,21 @@ def failure_classes(problem: Problem, completion: str, judgement: Judgement) -> 
     if judgement.is_certified or judgement.verdict in _UNDECIDED:
         return ()
     reason, feedback = judgement.reason, judgement.feedback
-    found: set[FailureClass] = {"query"} if reason in _OF_QUERIES else set()
-    if reason in _OF_TESTS or _FAILING.search(feedback):
+    found: set[FailureClass] = {"query"} if reason in _OF_QUERIES.split() else set()
+    if reason in _OF_TESTS.split() or _FAILING.search(feedback):
         found.add("tests")
     try:
         submission = read_submission(completion)
     except AspError:
         return tuple(name for name in FAILURE_CLASSES if name in (found or {"unread"}))
-    annotation = _annotation(problem)
-    found |= set(_of_statements(submission, annotation, feedback))
-    if _conflates(submission, annotation):
+    texts = problem.meta.get("premises_fol")
+    formulas = [_read(text) for text in texts] if is_list(texts) else []
+    # Which formula is whose is not known where formulas and statements are of different number.
+    is_matched = len(formulas) == problem.meta.get("num_premises")
+    found |= set(_of_statements(submission, formulas, feedback, is_matched=is_matched))
+    if _conflates(submission, [formula for formula in formulas if formula is not None]):
         found.add("types-as-instances")
-    if _misasks(submission, annotation.conclusion):
+    if _misasks(submission, _read(problem.meta.get("conclusion_fol"))):
         found.add("query")
     if not found:
         found.add("unread" if judgement.verdict == "malformed" else "other")
@@ -137,17 +99,6 @@ def failure_counts(traces: Iterable[Trace]) -> dict[str, int]:
     return {name: counts[name] for name in ("attempts", "failed", "undecided", *FAILURE_CLASSES)}
 
 
-def _annotation(problem: Problem) -> _Annotation:
-    texts = problem.meta.get("premises_fol")
-    read = [_read(text) for text in texts] if is_list(texts) else []
-    matched = read if len(read) == problem.meta.get("num_premises") else []
-    return _Annotation(
-        {number: formula for number, formula in enumerate(matched, 1) if formula is not None},
-        tuple(formula for formula in read if formula is not None),
-        _read(problem.meta.get("conclusion_fol")),
-    )
-
-
 def _read(text: object) -> Formula | None:
     try:
         return parse(text).formula if isinstance(text, str) else None
@@ -155,76 +106,58 @@ def _read(text: object) -> Formula | None:
         return None
 
 
-def _of_statements(submission: Submission, annotation: _Annotation, feedback: str) -> Iterator[FailureClass]:
-    """Yield the classes of statements that are formalised badly, or that the critic's words are about."""
+def _of_statements(
+    submission: Submission, formulas: Sequence[Formula | None], feedback: str, *, is_matched: bool
+) -> Iterator[FailureClass]:
+    """Yield the classes of statements that are formalised badly, or that the critic's words are about.
+
+    `formulas` are the annotators', None where one cannot be read. Where they are not matched, the program as a whole
+    must have what any of them demands.
+    """
     program = submission.program
     numbered = program.numbered()
-    cited = set(_cited(submission, feedback))
-    for number, formula in annotation.statements.items():
-        rules = [program.rules[position] for position in numbered.get(number, ())]
+    cited = {int(number) for number in _CITED.findall(feedback)}
+    for number in map(int, _FAILING.findall(feedback)):  # a test that the critic names is about rules
+        if number <= len(submission.tests):
+            cited.update(submission.tests[number - 1].rules)
+    for number, formula in enumerate(formulas, 1):
+        if formula is None:
+            continue
+        rules = [program.rules[place] for place in numbered.get(number, ())] if is_matched else list(program.rules)
         for name in _demands(formula):
-            if number in cited or not _provided(name, rules):
+            if (is_matched and number in cited) or not any(_provides(name, rule) for rule in rules):
                 yield name
-    if not annotation.statements:
-        # Which formula is whose is not known: the program as a whole must have what any of them demands.
-        for formula in annotation.formulas:
-            for name in _demands(formula):
-                if not _provided(name, program.rules):
-                    yield name
 
 
 def _demands(formula: Formula) -> Iterator[FailureClass]:
     form = form_of(formula)
-    if form == "existential":
-        yield "existential"
-    if form == "several-variables":
-        yield "several-variables"
+    if form == "existential" or form == "several-variables":
+        yield form
     if any(isinstance(part, Compound) and part.operator is Operator.XOR for part in subformulas(formula)):
         yield "exclusive-or"
 
 
-def _provided(name: FailureClass, rules: Iterable[AspRule]) -> bool:
-    """Say whether some rule has what statements of a class demand."""
-    match name:
-        case "existential":
-            return any(_provides_witness(rule) for rule in rules)
-        case "several-variables":
-            return any(len(set(filter(is_variable, rule.terms()))) > 1 for rule in rules)
-        case _:
-            return any(_excludes(rule) for rule in rules)
-
-
-def _provides_witness(rule: AspRule) -> bool:
-    """Say whether a rule gives something that exists: a fact about it, or a choice of one at least."""
-    if isinstance(rule.head, Choice):
+def _provides(name: FailureClass, rule: AspRule) -> bool:
+    """Say whether a rule has what statements of a class demand."""
+    head = rule.head
+    if name == "several-variables":
+        return len(set(filter(is_variable, rule.terms()))) > 1
+    if name == "existential":
         # `{b(X)} :- a(X).` is the paper's own rendering of "some a are b", and asserts nobody.
-        return bool(rule.head.lower)
-    return rule.is_fact() and bool(rule.head[0].arguments)
+        return bool(head.lower) if isinstance(head, Choice) else rule.is_fact() and bool(head[0].arguments)
+    if isinstance(head, Choice):
+        return head.upper == 1 or (head.upper or len(head.elements)) < len(head.elements)
+    return rule.is_constraint() or any(each.strong for each in head)
 
 
-def _excludes(rule: AspRule) -> bool:
-    """Say whether a rule rules something out."""
-    if isinstance(rule.head, Choice):
-        return rule.head.upper == 1 or (rule.head.upper or len(rule.head.elements)) < len(rule.head.elements)
-    return rule.is_constraint() or any(head.strong for head in rule.head)
-
-
-def _cited(submission: Submission, feedback: str) -> Iterator[int]:
-    """Yield the numbers of rules that the critic's words name, or that a test which they name is about."""
-    yield from (int(number) for number in _CITED.findall(feedback))
-    for number in map(int, _FAILING.findall(feedback)):
-        if number <= len(submission.tests):
-            yield from submission.tests[number - 1].rules
-
-
-def _conflates(submission: Submission, annotation: _Annotation) -> bool:
+def _conflates(submission: Submission, formulas: Sequence[Formula]) -> bool:
     """Say whether one name is a predicate and a constant: of the program, or of the annotation that it follows."""
     program = submission.program
     kinds = {_stem(literal.predicate) for rule in program.rules for literal in rule.literals() if literal.arguments}
     if kinds & {_stem(name) for name in constants_of(program.rules)}:
         return True
     try:
-        used = signature(annotation.formulas)
+        used = signature(formulas)
     except FormulaError:
         return False
     return bool({_stem(name) for name in used.predicates} & {_stem(name) for name in used.constants})

@@ -19,8 +19,6 @@ from critics.formats.asp.suite import FailedTest, ill_posed
 from critics.problem import Problem, is_list, is_object
 from critics.replay.answer_sets.language import AspError
 from critics.replay.answer_sets.query import read_query
-from critics.replay.answer_sets.reader import AspProgram
-from critics.replay.answer_sets.submission import ProgramTest
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from rollout.records.steps import DialogReview, ReplyContent, ReviewKind
@@ -87,17 +85,29 @@ def review(reply: Reply) -> DialogReview:
         prepared = prepare(reply.text)
     except AspError as error:
         return _unreadable(reply, error)
+    written = _written(prepared)
     try:
         outcome = run(prepared)
-        return _reviewed(reply, prepared, outcome)
+        if reply.wants_query and prepared.query is None:
+            told = "there is no Query, and the question must be asked in one"
+            return _fault("reply", "no_query", told, "the query", written)
+        if not outcome.consistent:
+            told = feedback_of(reply.text) or "the program contradicts itself"
+            return _fault("contradiction", "base_inconsistent", told, "the program", written)
+        if reply.depth == "compile":
+            return DialogReview("clean", "", "", "", written)
+        found = _failing(reply, prepared, outcome)
+        if found is None and reply.depth == "strict":
+            found = _beyond_passing(reply, prepared, outcome)
     except (CompileError, AspError) as error:
-        return _fault("compile", "compile", str(error), "the program", _written(prepared))
+        return _fault("compile", "compile", str(error), "the program", written)
     except BudgetExhausted:
         told = f"a question about the program takes more than {SOLVE_LIMIT} conflicts; write a simpler one"
-        return _fault("unknown", "solver_limit", told, "the program", _written(prepared))
+        return _fault("unknown", "solver_limit", told, "the program", written)
     except MemoryError:
         told = "the program takes more memory than is allowed; write a simpler one"
-        return _fault("unknown", "memory_limit", told, "the program", _written(prepared))
+        return _fault("unknown", "memory_limit", told, "the program", written)
+    return found or DialogReview("clean", "", "", "", written, num_tests=len(written.tests))
 
 
 def review_here(replies: Sequence[Reply]) -> list[DialogReview]:
@@ -105,67 +115,44 @@ def review_here(replies: Sequence[Reply]) -> list[DialogReview]:
     return [review(reply) for reply in replies]
 
 
-def _reviewed(reply: Reply, prepared: Prepared, outcome: Outcome) -> DialogReview:
-    written = _written(prepared)
-    if reply.wants_query and prepared.query is None:
-        told = "there is no Query, and the question must be asked in one"
-        return _fault("reply", "no_query", told, "the query", written)
-    if not outcome.consistent:
-        told = feedback_of(reply.text) or "the program contradicts itself"
-        return _fault("contradiction", "base_inconsistent", told, "the program", written)
-    if reply.depth == "compile":
-        return DialogReview("clean", "", "", "", written)
-    tests = prepared.submission.tests
-    failures = _failures(prepared, outcome)
+def _failing(reply: Reply, prepared: Prepared, outcome: Outcome) -> DialogReview | None:
+    """Return the review of a program whose tests fail, or are none; None where all is well with them."""
     told = feedback_of(reply.text)
-    if told is not None:
-        reason = failures[0].reason if failures else "suite"
-        told = told_in_full(prepared, failures, _LONGEST_TOLD) if reply.in_full and failures else told
-        unmet = tuple(sorted({f.test for f in outcome.failures}))
-        return _test_fault(reason, told, tuple(sorted({f.test for f in failures})), prepared, unmet)
-    if reply.depth == "strict" and (found := _beyond_passing(reply, prepared, outcome)) is not None:
-        return found
-    return DialogReview("clean", "", "", "", written, num_tests=len(tests))
-
-
-def _failures(prepared: Prepared, outcome: Outcome) -> list[FailedTest]:
+    if told is None:
+        return None
     tests, program = prepared.submission.tests, prepared.submission.program
     posed = [ill_posed(position, test, program) for position, test in enumerate(tests)]
-    return [*(failure for failure in posed if failure is not None), *outcome.failures]
+    failures = [*(failure for failure in posed if failure is not None), *outcome.failures]
+    if reply.in_full and failures:
+        told = told_in_full(prepared, failures, _LONGEST_TOLD)
+    failing, unmet = (tuple(sorted({f.test for f in some})) for some in (failures, outcome.failures))
+    part = "the program" if told.startswith("nothing can make") else "the tests"
+    found = _fault("tests", failures[0].reason if failures else "suite", told, part, _written(prepared), failing)
+    return found if unmet == failing else replace(found, unmet=unmet)
 
 
 def _beyond_passing(reply: Reply, prepared: Prepared, outcome: Outcome) -> DialogReview | None:
     """Return what bars a certificate although all tests pass; None where nothing is found without the answer."""
+    written = _written(prepared)
     if (missing := missing_premise(prepared.submission.program, reply.source)) is not None:
-        return _fault("tests", "coverage", missing, "the program", _written(prepared))
+        return _fault("tests", "coverage", missing, "the program", written)
     if outcome.finding is not None and outcome.finding.flags:
         told = "the hypothesis of the query contradicts the program"
-        return _fault("tests", outcome.finding.flags[0], told, "the query", _written(prepared))
-    idle = [i for i, killed in enumerate(Inspection(prepared).kills()) if not killed]
-    if idle:
-        told = "\n".join(str(FailedTest(position, "kills_no_mutant")) for position in idle)
-        return _test_fault("kills_no_mutant", told, tuple(idle), prepared, ())
-    return None
+        return _fault("tests", outcome.finding.flags[0], told, "the query", written)
+    idle = tuple(i for i, killed in enumerate(Inspection(prepared).kills()) if not killed)
+    if not idle:
+        return None
+    told = "\n".join(str(FailedTest(position, "kills_no_mutant")) for position in idle)
+    return replace(_fault("tests", "kills_no_mutant", told, "", written, idle), unmet=())
 
 
-def _fault(kind: ReviewKind, reason: str, told: str, part: str, written: ReplyContent) -> DialogReview:
-    return DialogReview(kind, reason, _shortened(told), part, written, num_tests=len(written.tests))
-
-
-def _test_fault(
-    reason: str, told: str, failing: tuple[int, ...], prepared: Prepared, unmet: tuple[int, ...]
+def _fault(
+    kind: ReviewKind, reason: str, told: str, part: str, written: ReplyContent, failing: tuple[int, ...] = ()
 ) -> DialogReview:
-    if failing:
-        part = ", ".join(f"test {position + 1}" for position in failing)
-    else:
-        part = "the program" if told.startswith("nothing can make") else "the tests"
-    written = _written(prepared)
-    num, found = len(written.tests), None if unmet == failing else unmet
-    return DialogReview("tests", reason, _shortened(told), part, written, failing, num, unmet=found)
-
-
-def _shortened(told: str) -> str:
-    return told if len(told) <= _LONGEST_TOLD else f"{told[:_LONGEST_TOLD]} .."
+    """Return a review that finds fault with a part of the reply, or with the tests at some positions."""
+    told = told if len(told) <= _LONGEST_TOLD else f"{told[:_LONGEST_TOLD]} .."
+    part = ", ".join(f"test {position + 1}" for position in failing) or part
+    return DialogReview(kind, reason, told, part, written, failing, len(written.tests))
 
 
 def _unreadable(reply: Reply, error: AspError) -> DialogReview:
@@ -177,7 +164,11 @@ def _unreadable(reply: Reply, error: AspError) -> DialogReview:
             return _fault("reply", "cut_off", _CUT_OFF, "the reply", written)
         return _fault("reply", error.reason, str(error), "the reply", written)
     kind = "reply" if error.reason in ("json", "schema") else "compile"
-    return _fault(kind, error.reason, str(error), _part_at_fault(reply.text, error), _spelled(data))
+    # What an unreadable object says, by key and up to blanks.
+    said = {key.strip().lower(): value for key, value in data.items()}
+    tests, query = said.pop("tests", []), said.pop("query", "")
+    written = ReplyContent(_flat(said), tuple(map(_flat, tests if is_list(tests) else [tests])), _flat(query))
+    return _fault(kind, error.reason, str(error), _part_at_fault(reply.text, error), written)
 
 
 def _part_at_fault(text: str, error: AspError) -> str:
@@ -206,35 +197,23 @@ def replied_object(text: str) -> dict[str, Any] | None:
     return data if is_object(data) else None
 
 
-def _spelled(data: dict[str, Any]) -> ReplyContent:
-    """Return what an unreadable object says, by key and up to blanks."""
-    lowered = {key.strip().lower(): value for key, value in data.items()}
-    tests = lowered.pop("tests", [])
-    listed = tests if is_list(tests) else [tests]
-    query = lowered.pop("query", "")
-    return ReplyContent(_flat(lowered), tuple(map(_flat, listed)), _flat(query))
-
-
 def _flat(value: object) -> str:
     return re.sub(r"(\s|\\n|\\t)+", "", json.dumps(value, sort_keys=True))
 
 
 def _written(prepared: Prepared) -> ReplyContent:
+    """Return what a reply says: its rules in an order of their own, each under its number, which tests refer to."""
     submission = prepared.submission
-    query = re.sub(r"\s+", "", "\n".join(submission.query))
-    return ReplyContent(_rules(submission.program), tuple(map(_test, submission.tests)), query)
-
-
-def _rules(program: AspProgram) -> str:
-    """Return the rules in an order of their own, each under its number, which tests refer to."""
-    blocks = (program.block_of(position) for position in range(len(program.rules)))
-    numbers = ("" if block is None or block.number is None else f"R{block.number}: " for block in blocks)
-    return "\n".join(sorted(f"{number}{rule}" for number, rule in zip(numbers, program.rules, strict=True)))
-
-
-def _test(test: ProgramTest) -> str:
-    groups = (test.facts, test.infer_all, test.infer_any, test.infer_none, test.rules)
-    return json.dumps([*(sorted(map(str, group)) for group in groups), test.contradiction])
+    program = submission.program
+    rules: list[str] = []
+    for position, rule in enumerate(program.rules):
+        block = program.block_of(position)
+        rules.append(f"{rule}" if block is None or block.number is None else f"R{block.number}: {rule}")
+    tests: list[str] = []
+    for test in submission.tests:
+        groups = (test.facts, test.infer_all, test.infer_any, test.infer_none, test.rules)
+        tests.append(json.dumps([*(sorted(map(str, group)) for group in groups), test.contradiction]))
+    return ReplyContent("\n".join(sorted(rules)), tuple(tests), re.sub(r"\s+", "", "\n".join(submission.query)))
 
 
 class DialogReviewPool(KillablePool[DialogReview]):

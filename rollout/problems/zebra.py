@@ -1,7 +1,7 @@
 """Zebra puzzles: houses in a row, and clues that are all needed, so that exactly one arrangement fits.
 
 All arrangements are tried (`critics.text.translators.zebra`), and clingo decides again when a demonstration
-(`rollout.actor_critic.zebra`) is judged.
+(`rollout.actor_critic.demonstration`) is judged.
 """
 
 import random

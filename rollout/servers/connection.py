@@ -11,16 +11,16 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
 from critics.errors import InputError, RunFailed
 from critics.problem import is_list, is_object
+from rollout.prompts.conversation import Messages, without_system
 from rollout.settings import ServerSettings
 
-Messages: TypeAlias = Sequence[Mapping[str, str]]
 RequestFields: TypeAlias = Mapping[str, object]
 """Fields of a request's JSON body."""
 
@@ -75,6 +75,12 @@ class ServerReply:
     completion_tokens: int | None
     logprobs: tuple[tuple[str, float | None], ...]
 
+    @property
+    def own_score(self) -> float | None:
+        """Log-probability of all that the model wrote; None where the server does not say."""
+        values = [value for _, value in self.logprobs if value is not None]
+        return sum(values) if values and len(values) == len(self.logprobs) else None
+
 
 @dataclass(slots=True)
 class Tally:
@@ -87,6 +93,13 @@ class Tally:
     """Replies without a count of tokens."""
     retries: int = 0
     """Never part of a trace: a rerun may need others."""
+
+    def count(self, reply: "ServerReply") -> "ServerReply":
+        """Add a reply's tokens, and return it."""
+        self.prompt_tokens += reply.prompt_tokens or 0
+        self.completion_tokens += reply.completion_tokens or 0
+        self.uncounted += reply.completion_tokens is None
+        return reply
 
     def add(self, other: "Tally") -> None:
         """Add another tally."""
@@ -135,7 +148,13 @@ class Connection:
         self._restore = restore
         self.dropped: set[str] = set()
         """Fields that the server did not know; no longer sent, but for `max_tokens`, which has a new name."""
-        self._key = _key(settings)
+        self._key_name = settings.key_variable or "OPENAI_API_KEY"
+        self._key = os.environ.get(self._key_name, "").strip()
+        if settings.key_variable is not None and not self._key:
+            raise InputError(
+                f"model.server.key_variable: the environment variable {settings.key_variable} is not set; "
+                "set it to the server's key, or leave the line out where none is needed"
+            )
         self._client: Any = None
 
     async def __aenter__(self) -> "Connection":
@@ -164,7 +183,7 @@ class Connection:
         if self._replies is not None and (kept := self._replies.recall(name)) is not None:
             self.dropped.update(kept.dropped)
             tally.calls += 1
-            return _counted(_read(kept.text, self.settings.kind), tally)
+            return tally.count(_read(kept.text, self.settings.kind))
         restore = self._restore
         while True:
             body, dropped = self._body(question), frozenset(self.dropped)
@@ -182,7 +201,7 @@ class Connection:
             else:
                 if self._replies is not None:
                     self._replies.keep(name, KeptReply(text, tuple(sorted(self.dropped))))
-                return _counted(reply, tally)
+                return tally.count(reply)
 
     async def call(self, method: str, address: str, body: object = None) -> tuple[int, str]:
         """Return status and text of a request beside the protocol's own; raises `RunFailed` where nobody answers."""
@@ -248,38 +267,29 @@ class Connection:
         raise failure
 
     def _body(self, question: ServerRequest) -> RequestFields:
-        settings = self.settings
+        settings, prompt = self.settings, question.prompt
         body: dict[str, object] = {
             "model": self.model,
             "temperature": question.temperature,
             "top_p": 1.0,
             "seed": question.seed,
             "max_tokens": question.max_tokens,
-            **({"stop": list(question.stop)} if question.stop else {}),
-            **self._prompt_fields(question),
-            **self._logprob_fields(),
         }
+        if question.stop:
+            body["stop"] = list(question.stop)
+        if isinstance(prompt, str):
+            body["prompt"] = prompt + question.written
+        else:
+            turns = without_system(prompt) if _SYSTEM in self.dropped else prompt
+            written = [{"role": "assistant", "content": question.written}] if question.written else []
+            body["messages"] = [*turns, *written]
+        if settings.logprobs:
+            body |= {"logprobs": True, "top_logprobs": 0} if settings.kind == "chat" else {"logprobs": 0}
         for name in self.dropped & body.keys():
             value = body.pop(name)
             if name == "max_tokens":
                 body["max_completion_tokens"] = value
         return {**body, **settings.extra_body, **question.fields}
-
-    def _prompt_fields(self, question: ServerRequest) -> RequestFields:
-        if isinstance(question.prompt, str):
-            return {"prompt": question.prompt + question.written}
-        from rollout.prompts.conversation import without_system
-
-        prompt = without_system(question.prompt) if _SYSTEM in self.dropped else question.prompt
-        if not question.written:
-            return {"messages": list(prompt)}
-        messages = [*prompt, {"role": "assistant", "content": question.written}]
-        return {"messages": messages}
-
-    def _logprob_fields(self) -> RequestFields:
-        if not self.settings.logprobs:
-            return {}
-        return {"logprobs": True, "top_logprobs": 0} if self.settings.kind == "chat" else {"logprobs": 0}
 
     def _drop(self, refusal: str) -> bool:
         """Give up the field that the refusal names; say whether there is one."""
@@ -310,7 +320,9 @@ class Connection:
                     f"{where}: no server answers ({tries} tries); start it, or correct model.server.base_url"
                 )
             case openai.AuthenticationError() | openai.PermissionDeniedError():
-                return InputError(f"{where}: the key is refused ({said}); {self._key_remedy()}")
+                name = self._key_name
+                remedy = f"set {name} to a valid key" if self._key else f"{name} is not set: set it to the server's key"
+                return InputError(f"{where}: the key is refused ({said}); {remedy}")
             case openai.NotFoundError():
                 return ModelNotFound(
                     f"{where}: not found ({said}); correct model.server.base_url, .model ({self.model!r}) "
@@ -326,34 +338,12 @@ class Connection:
             case _:
                 return ServerFault(f"{where}: {said}, {tries} times; see the server's log and run the command again")
 
-    def _key_remedy(self) -> str:
-        name = self.settings.key_variable or "OPENAI_API_KEY"
-        return f"set {name} to a valid key" if self._key else f"{name} is not set: set it to the server's key"
-
-
-def _key(settings: ServerSettings) -> str | None:
-    key = os.environ.get(settings.key_variable or "OPENAI_API_KEY", "").strip()
-    if settings.key_variable is not None and not key:
-        raise InputError(
-            f"model.server.key_variable: the environment variable {settings.key_variable} is not set; "
-            "set it to the server's key, or leave the line out where none is needed"
-        )
-    return key or None
-
 
 def _said(error: Exception) -> str:
     """Return what the server says is wrong, whichever field of its reply holds it."""
     body: object = getattr(error, "body", None)
     message = (body.get("message") or body.get("detail") if is_object(body) else None) or str(error)
     return " ".join(str(message).split())
-
-
-def _counted(reply: ServerReply, tally: Tally) -> ServerReply:
-    """Add a reply's tokens to the tally."""
-    tally.prompt_tokens += reply.prompt_tokens or 0
-    tally.completion_tokens += reply.completion_tokens or 0
-    tally.uncounted += reply.completion_tokens is None
-    return reply
 
 
 def _read(text: str, kind: str) -> ServerReply:
@@ -371,18 +361,13 @@ def _read(text: str, kind: str) -> ServerReply:
     written: Any = first.get("message", {}).get("content") if kind == "chat" else first.get("text")
     if written is not None and not isinstance(written, str):
         raise _UnreadableReply("replies without text")
-    return ServerReply(
-        text=written or "",
-        finish=str(first.get("finish_reason") or "unknown"),
-        prompt_tokens=_count(data.get("usage"), "prompt_tokens"),
-        completion_tokens=_count(data.get("usage"), "completion_tokens"),
-        logprobs=_logprobs(first.get("logprobs")),
+    usage: Any = data.get("usage") or {}
+    counts = (
+        value if isinstance(value := usage.get(f"{name}_tokens"), int) else None for name in ("prompt", "completion")
     )
-
-
-def _count(usage: Any, name: str) -> int | None:
-    value = usage.get(name) if usage else None
-    return value if isinstance(value, int) else None
+    return ServerReply(
+        written or "", str(first.get("finish_reason") or "unknown"), *counts, _logprobs(first.get("logprobs"))
+    )
 
 
 def _logprobs(fields: object) -> tuple[tuple[str, float | None], ...]:

@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
@@ -19,36 +19,12 @@ from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
 from rollout.servers.adapters import ServedAdapter, load
 from rollout.servers.author import Author, Capability, probed
-from rollout.servers.connection import Connection, Replies, RequestRefused, Tally
-from rollout.servers.scoring import require_own_scores, score_texts
+from rollout.servers.connection import Connection, Replies, RequestRefused, ServerRequest, Tally
 from rollout.settings import ServerSettings
 
-
-class ServedTokens:
-    """A tokenizer under a local folder or a hub name, loaded when it is first asked for; without one, it is empty."""
-
-    def __init__(self, name: str | None) -> None:
-        self._name = name
-
-    @cached_property
-    def tokenizer(self) -> Any:
-        """The tokenizer; None where there is none."""
-        if self._name is None:
-            return None
-        try:
-            return load_tokenizer(self._name)
-        except InputError:
-            return None
-
-    @cached_property
-    def eos_ids(self) -> list[int]:
-        """Every token that ends a text, as in this process; none without a tokenizer."""
-        if self.tokenizer is None or self._name is None:
-            return []
-        try:
-            return list(end_ids(self._name, self.tokenizer))
-        except InputError:  # a tokenizer alone, without a model's configuration
-            return [self.tokenizer.eos_token_id]
+_ECHO = {"echo": True, "logprobs": 1}
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
 
 
 class ServerPolicy:
@@ -79,7 +55,7 @@ class ServerPolicy:
         self.tally = Tally()
         """What all completions and probes so far have cost."""
         self.capability: Capability | None = None
-        self._tokens = ServedTokens(tokenizer)
+        self._tokenizer_name = tokenizer
         self._dropped: set[str] = set()
         self._scores: set[bool] = set()
         """Which log-probabilities it has shown: its own texts', given texts'."""
@@ -115,8 +91,46 @@ class ServerPolicy:
         return asyncio.run(self._complete(prompts, guides, seeds, sampling))
 
     def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
-        """Return the log-probability of each continuation; raises `InputError` where the server cannot tell."""
-        return score_texts(self._connection(self._replies), prompts, continuations, self.tally)
+        """Return the log-probability of each continuation after its prompt: a prompt is echoed with its tokens' own.
+
+        A prompt's end is found by counting its tokens alone. Where one token would span the end, the value may be off
+        by that token. Raises `InputError` where the server does not echo (`echo` with `logprobs`: vLLM, and OpenAI's
+        protocol of old); chat replies tell at most how likely the tokens were that the model wrote itself.
+        """
+        if self.settings.kind == "chat":
+            raise InputError(
+                "model.server.kind: chat replies do not tell how likely a given text is; set it to completions, or "
+                "write coder-reviewer-own in the place of coder-reviewer"
+            )
+        wholes = [prompt + rest for prompt, rest in zip(prompts, continuations, strict=True)]
+        texts = list(dict.fromkeys([*prompts, *wholes]))
+        listed, failures = asyncio.run(self._served(self._echoed, texts, self._replies))
+        if failures:
+            raise failures[0]
+        values = dict(zip(texts, (each or [] for each in listed), strict=True))
+        rests = [values[whole][len(values[prompt]) :] for prompt, whole in zip(prompts, wholes, strict=True)]
+        if any(None in rest for rest in rests):
+            raise RunFailed(
+                "the server leaves out log-probabilities of some tokens; run the command again, or see its log"
+            )
+        return [sum(value for value in rest if value is not None) for rest in rests]
+
+    async def _echoed(self, connection: Connection, text: str) -> list[float | None]:
+        """Return the log-probability of each token of a text; None for the first, before which there is nothing."""
+        try:
+            reply = await connection.ask(ServerRequest(text, max_tokens=1, fields=_ECHO), self.tally)
+        except RequestRefused as refusal:
+            raise self._silent(str(refusal)[:200]) from None
+        num = reply.prompt_tokens
+        if num is None or len(reply.logprobs) < num:
+            raise self._silent("its replies hold no log-probabilities of the prompt")
+        return [value for _, value in reply.logprobs[:num]]
+
+    def _silent(self, why: str) -> InputError:
+        return InputError(
+            f"{self.settings.base_url}: does not tell how likely a given text is ({why}); serve the model where `echo` "
+            "with `logprobs` is known (vLLM), or write coder-reviewer-own in the place of coder-reviewer"
+        )
 
     def require_scores(self, *, own: bool) -> None:
         """Ask for the log-probabilities of a few words, once: those of a given text, or the model's `own`.
@@ -127,64 +141,96 @@ class ServerPolicy:
             return
         if own:
             self.settings = self.settings.model_copy(update={"logprobs": True})
-            asyncio.run(require_own_scores(self._connection(), self.tally))
+            asyncio.run(self._require_own_scores())
         else:
             self.score(["One, two,"], [" three"])
         self._scores.add(own)
 
+    async def _require_own_scores(self) -> None:
+        asked = "Count from one to ten in words."
+        prompt = [{"role": "user", "content": asked}] if self.settings.kind == "chat" else f"{asked}\n"
+        why = "its reply holds none"
+        async with self._connection() as connection:
+            try:
+                reply = await connection.ask(ServerRequest(prompt, max_tokens=8), self.tally)
+                if reply.own_score is not None:
+                    return
+            except RequestRefused as refusal:
+                why = str(refusal)[:200]
+        raise InputError(
+            f"{self.settings.base_url}: does not give the log-probabilities of what it writes ({why}); ask a server "
+            "that does, or take coder-reviewer-own out of the prototypers"
+        )
+
     async def _complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
-        async with self._connection(self._replies) as connection:
-            capability = Capability() if guides is None else await self._probed()
-            authors = [
-                Author(
-                    connection,
-                    capability,
-                    self._tokens.eos_ids if capability.spelling is not None else [],
-                    json.loads(prompt) if self.settings.kind == "chat" else prompt,
-                    None if guides is None else guides[row],
-                    seed,
-                    sampling,
-                    sampling.stop or self._stop,
-                )
-                for row, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True))
-            ]
-            return await self._written(authors)
+        capability, eos_ids = Capability(), list[int]()
+        if guides is not None:
+            capability = self.capability = self.capability or await self._probed()
+            eos_ids = self._eos_ids() if capability.spelling is not None else []
 
-    async def _written(self, authors: Sequence[Author]) -> list[Completion]:
-        """Run the authors; once one fails, those that have not begun never do, and those that have may finish."""
-        gate = asyncio.Semaphore(self.settings.parallel)
-        failures: list[InputError | RunFailed] = []
+        async def written(connection: Connection, row: int) -> Completion:
+            prompt = json.loads(prompts[row]) if self.settings.kind == "chat" else prompts[row]
+            guide, stop = None if guides is None else guides[row], sampling.stop or self._stop
+            author = Author(connection, capability, eos_ids, prompt, guide, seeds[row], sampling, stop)
+            try:
+                said = (await author.write()).finish()
+                return Completion(said, (), author.attempt.ended == "stop", server=author.record())
+            except RequestRefused as error:
+                raise self._refused(error) from None
+            finally:
+                self.tally.add(author.tally)
 
-        async def completion(author: Author) -> Completion | None:
-            async with gate:
-                if failures:
-                    return None
-                try:
-                    written = (await author.write()).finish()
-                    return Completion(written, (), author.attempt.ended == "stop", server=author.record())
-                except (InputError, RunFailed) as error:
-                    failures.append(error)
-                except RequestRefused as error:
-                    failures.append(self._refused(error))
-                finally:
-                    self.tally.add(author.tally)
-            return None
-
-        completions = await asyncio.gather(*map(completion, authors))
+        completions, failures = await self._served(written, range(len(prompts)), self._replies)
         if failures:
             raise Interrupted(completions, failures[0])
         return [completion for completion in completions if completion is not None]
 
-    async def _probed(self) -> Capability:
-        if self.capability is None:
-            async with self._connection() as connection:
+    async def _served(
+        self,
+        ask: Callable[[Connection, Asked], Awaitable[Answer]],
+        asked: Sequence[Asked],
+        replies: Replies | None,
+    ) -> tuple[list[Answer | None], list[InputError | RunFailed]]:
+        """Ask all, `parallel` at a time; once one fails, those not begun never are, and those begun may finish."""
+        gate = asyncio.Semaphore(self.settings.parallel)
+        failures: list[InputError | RunFailed] = []
+
+        async def answered(each: Asked) -> Answer | None:
+            async with gate:
                 try:
-                    self.capability = await probed(connection, self.tally)
-                except RequestRefused as error:
-                    raise self._refused(error) from None
-        return self.capability
+                    return None if failures else await ask(connection, each)
+                except (InputError, RunFailed) as error:
+                    failures.append(error)
+            return None
+
+        async with self._connection(replies) as connection:
+            return await asyncio.gather(*map(answered, asked)), failures
+
+    async def _probed(self) -> Capability:
+        async with self._connection() as connection:
+            try:
+                return await probed(connection, self.tally)
+            except RequestRefused as error:
+                raise self._refused(error) from None
+
+    def _eos_ids(self) -> list[int]:
+        """Return every token that ends a text, as in this process; none without a tokenizer."""
+        if self._tokenizer is None or self._tokenizer_name is None:
+            return []
+        try:
+            return list(end_ids(self._tokenizer_name, self._tokenizer))
+        except InputError:  # a tokenizer alone, without a model's configuration
+            return [self._tokenizer.eos_token_id]
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        """The tokenizer under a local folder or a hub name; None where there is none."""
+        try:
+            return None if self._tokenizer_name is None else load_tokenizer(self._tokenizer_name)
+        except InputError:
+            return None
 
     def _connection(self, replies: Replies | None = None) -> Connection:
         adapter = self._adapter
@@ -204,10 +250,9 @@ class ServerPolicy:
         )
 
     def _templated(self, turns: Messages) -> str:
-        tokenizer = self._tokens.tokenizer
-        if tokenizer is None:
+        if self._tokenizer is None:
             raise InputError(
                 "model.prompt: chat over model.server.kind: completions needs the model's own template, and no "
                 "tokenizer is under model.name; name one there, or set model.server.kind to chat"
             )
-        return templated(turns, tokenizer, self.prompt_style)
+        return templated(turns, self._tokenizer, self.prompt_style)

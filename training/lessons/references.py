@@ -122,10 +122,10 @@ def dialogs(problems: Sequence[Problem], review: "Reviewing", settings: DialogSe
 
 
 def _controlled_english(problem: Problem) -> str | None:
-    from rollout.actor_critic import demonstration, zebra
+    from rollout.actor_critic.demonstration import demonstrate
 
     try:
-        return zebra.demonstrate(problem) if problem.dataset == "zebra" else demonstration.demonstrate(problem)
+        return demonstrate(problem)
     except (ValueError, Unread):
         return None
 
