@@ -13,8 +13,8 @@ from critics.problem import Attempt, Problem
 from critics.replay.formula import parse_statement
 from critics.replay.kernel import Kernel
 from critics.text.blocks import final_answer
-from rollout.decoding.conclusion import ConcludingGuide, spellings
 from rollout.decoding.masks import MaskEngine, Row
+from rollout.decoding.rows import ConcludingGuide, spellings
 from rollout.guides.logic import LogicGuide
 from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate

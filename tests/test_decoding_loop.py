@@ -8,16 +8,14 @@ import pytest
 import torch
 
 from critics.errors import RunFailed
-from rollout.decoding import seats as seating
-from rollout.decoding.backbone import plain_head, serves_ragged_rows
-from rollout.decoding.cache import PADDING, RaggedCache
+from rollout.decoding import sampling as seating
+from rollout.decoding.cache import PADDING, RaggedCache, plain_head, serves_ragged_rows
 from rollout.decoding.choice import Logits, choose
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
 from rollout.decoding.request import Request, RequestLimits
 from rollout.decoding.rows import Row
-from rollout.decoding.sampling import DecodingLoop, sample_batch
-from rollout.decoding.seats import Seats
+from rollout.decoding.sampling import DecodingLoop, Seats, sample_batch
 from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle

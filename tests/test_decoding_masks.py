@@ -10,20 +10,14 @@ import pytest
 
 from critics.errors import InputError
 from rollout.decoding import masks
-from rollout.decoding.automaton import RegularLanguage, Words, chars, literal, repeat, sequence, shortest, successors
-from rollout.decoding.grammars import ContextFree
+from rollout.decoding.automaton import Actions, Automaton, RegularLanguage, Words, chars, literal, repeat, sequence
+from rollout.decoding.grammars import bytewise
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import ROOT, TokenTrie
 from rollout.guides import logic
 from tools.conformance import guide as original
 from training.benches.synthetic import END, FreshOffers, offer_sets, vocabulary
-
-NESTED = """
-block: "say:" term
-term: NAME | "(" NAME (" " term)+ ")"
-NAME: /[a-z]{1,8}/
-"""
 
 
 @lru_cache(maxsize=2)
@@ -193,53 +187,10 @@ def test_masks_equal_those_of_xgrammar(size):
     assert num_states > 250
 
 
-def test_a_context_free_grammar_masks_as_a_walk_of_its_own_automaton_does():
-    pytest.importorskip("llguidance")
-    engine, num_states = MaskEngine(vocabulary_of(32_000)[:800], [END]), 0
-
-    class Saying:
-        def __init__(self, automaton):
-            self.automaton, self.key = automaton, automaton.key
-
-        def allowed(self):
-            return self.automaton
-
-        def close(self, block):
-            pass
-
-        def clone(self):
-            return self
-
-    class Walked:
-        """The same automaton, but not known as one that llguidance serves."""
-
-        def __init__(self, inner):
-            self.key, self.start, self.pattern = ("walked", inner.key), inner.start, None
-            self.step, self.done = inner.step, inner.done
-
-        def state_key(self, state):
-            return self.key, state
-
-    for seed in range(8):
-        rng, grammar = random.Random(seed), ContextFree(NESTED)
-        row, slow = Row(Saying(grammar)), Row(Saying(Walked(grammar)))
-        row.push(b"[[")
-        slow.push(b"[[")
-        while row.block is not None and num_states < 15 * (seed + 1):
-            ids = engine.allowed(row).tolist()
-            assert ids == engine.allowed(slow).tolist()
-            assert ids
-            token = engine.vocabulary[rng.choice(ids)]
-            row.push(token)
-            slow.push(token)
-            num_states += 1
-    assert num_states > 60
-
-
 def test_a_grammar_that_cannot_be_read_is_named():
     pytest.importorskip("llguidance")
     with pytest.raises(InputError, match="grammar: llguidance cannot read it"):
-        ContextFree("block: nowhere")
+        bytewise().begin("piece: nowhere")
 
 
 def spellings(text: bytes, tokens: list[bytes]) -> int:
@@ -317,13 +268,13 @@ def test_reading_many_bytes_at_once_is_reading_them_one_by_one():
         slow = state
         for byte in text:
             slow = None if slow is None or words.done(slow) else words.step(slow, byte)
-        assert words.read(state, text) == slow
-    assert shortest(words, words.start) == min(words.words, key=len)
+        assert words.leap(state, text) == slow
+    assert words.shortest(words.start) == min(words.words, key=len)
 
 
 REGULAR = {
-    "logic": (lambda: logic._formalising_grammar(plain=True), b"axiom:(not (visits 'x mouse)) -> (kind 'x)]]"),
-    "terms": (lambda: logic._formalising_grammar(plain=False), b"goal:(likes (father-of tom) bald_eagle)]]"),
+    "logic": (lambda: Actions(logic.formalising(plain=True)), b"axiom:(not (visits 'x mouse)) -> (kind 'x)]]"),
+    "terms": (lambda: Actions(logic.formalising(plain=False)), b"goal:(likes (father-of tom) bald_eagle)]]"),
     "peano axiom": (original._axiom, b"(cat 'x) -> (mammal 'x)]]"),
     "peano equation": (original._equation, b"(x + 3) = 2 * y]]"),
 }
@@ -340,7 +291,7 @@ def test_a_walk_of_the_whole_vocabulary_is_a_walk_of_its_nodes(name, size, monke
     for _ in range(8):
         state = rng.choice(states)
         for _ in range(rng.randrange(10)):
-            state = rng.choice(list(successors(automaton, state)))[1]
+            state = rng.choice(list(automaton.moves(state).values()))
             if automaton.done(state):
                 break
             states.append(state)
@@ -357,10 +308,10 @@ def test_a_walk_of_the_whole_vocabulary_is_a_walk_of_its_nodes(name, size, monke
         assert found == [after[i] for i in whole.whole.ids.tolist()]
 
 
-class Endless:
+class Endless(Automaton):
     """All words of letters, under an automaton that forgets nothing: no two states are one."""
 
-    key, start, pattern = "endless", b"", None
+    key, start = "endless", b""
 
     def step(self, state: bytes, byte: int) -> bytes | None:
         if state.endswith(b"]"):

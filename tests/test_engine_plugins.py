@@ -12,12 +12,11 @@ import torch
 
 from critics.errors import InputError
 from rollout.decoding.masks import MaskEngine
-from rollout.decoding.rows import GuideViolation
-from rollout.decoding.texts import row_of
-from rollout.decoding.tokens import token_bytes
-from rollout.engines import sglang_plugin, vllm_plugin
+from rollout.decoding.rows import GuideViolation, row_of
+from rollout.decoding.vocabulary import token_bytes
+from rollout.engines import plugins
 from rollout.engines.grammar import Backends
-from rollout.engines.wire import HEADER, WiredRequest, is_guided, read_spec
+from rollout.engines.plugins import HEADER, WiredRequest, is_guided, read_spec
 from rollout.guides.catalogue import GuideRecipe, recipe_of
 from rollout.policies.models import end_ids
 from rollout.policies.policy import TokenPolicy, load_tokenizer
@@ -133,7 +132,7 @@ def test_vllm_makes_a_guide_of_our_requests_and_of_others_what_it_made_before(po
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for _ in range(2):  # vLLM loads plug-ins in each process, and some twice
-        vllm_plugin.register()
+        plugins.register_in_vllm()
     manager = Manager()
 
     def made(spec):
@@ -193,7 +192,7 @@ def sglang(monkeypatch):
 def test_sglang_knows_the_backend_by_name_and_copies_share_no_state(sglang, policy):
     base, choices = sglang
     for _ in range(2):
-        sglang_plugin.register()
+        plugins.register_in_sglang()
     assert choices.GRAMMAR_BACKEND_CHOICES.count("certistar") == 1
     width = len(policy.masks().vocabulary) + 40
     backend = base.GRAMMAR_BACKEND_REGISTRY["certistar"](None, policy.tokenizer, width, {policy.eos_id})
@@ -233,7 +232,7 @@ def test_sglang_knows_the_backend_by_name_and_copies_share_no_state(sglang, poli
 
 def test_sglang_is_told_why_another_grammar_is_none(sglang, policy):
     base, _ = sglang
-    sglang_plugin.register()
+    plugins.register_in_sglang()
     backend = base.GRAMMAR_BACKEND_REGISTRY["certistar"](None, policy.tokenizer, 999, None)
     for spec, why in (
         ("root ::= [a-z]", "guides alone"),

@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 from critics.errors import InputError, RunFailed
 from critics.judge import judge
 from critics.problem import Attempt
-from rollout.decoding.texts import TextMasks, row_of
+from rollout.decoding.masks import MaskEngine
+from rollout.decoding.rows import row_of
 from rollout.engines import vllm
 from rollout.engines.grammar import GuideBackend, GuidedRequest
-from rollout.engines.policy import VLLMPolicy
-from rollout.engines.vllm import EngineSettings
+from rollout.engines.vllm import EngineSettings, VLLMPolicy
 from rollout.guides.catalogue import GuideRecipe
 from rollout.guides.logic import LogicGuide
 from rollout.policies.policy import HuggingFacePolicy, TokenPolicy, load_model
@@ -314,7 +314,7 @@ TABLE = [None, *(bytes([byte]) for byte in range(128)), *STRADDLING, *map(str.en
 
 def side_by_side(guides):
     """Return a backend over single bytes and tokens that straddle marks, and for each guide a row and a grammar."""
-    backend = GuideBackend(TextMasks(TABLE, [0]), len(TABLE) + 40)
+    backend = GuideBackend(MaskEngine(TABLE, [0]), len(TABLE) + 40)
     return backend, [(row_of(g.clone()), backend.grammar(GuidedRequest(g, 100, fits_blocks=False))) for g in guides]
 
 
@@ -355,7 +355,7 @@ def test_tokens_that_end_a_block_and_begin_another_lead_each_row_its_own_way():
             if step < len(ids):
                 assert made.accept_tokens("r", [ids[step]])
                 row.push(TABLE[ids[step]])
-    assert [bytes(row.guide.key[1][0]) for row, _ in pairs] == [b"infer:(c b)]]", b"infer:(c d)]]", b"infer:nothing]]"]
+    assert [row.guide.offers for row, _ in pairs] == [["(c b)"], ["(c d)"], ["nothing"]]
 
 
 def test_vllms_manager_asks_once_a_step_for_all_and_a_token_that_no_mask_allowed_is_refused(grammar):

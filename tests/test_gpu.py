@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from rollout.decoding.choice import score_batch
 from rollout.decoding.reference import generate_batch
 from rollout.decoding.request import Request, RequestLimits, is_out_of_memory
 from rollout.decoding.sampling import DecodingLoop
-from rollout.decoding.scoring import score_batch
 from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import ALL_OFF, Sampling, Switches

@@ -7,7 +7,7 @@ import torch
 from typer.testing import CliRunner
 
 import rollout.policies.policy
-from rollout.policies import kept
+from rollout.policies import models
 from rollout.policies.models import PolicyError, merged_name
 from rollout.policies.policy import HuggingFacePolicy, load_model, model_digest
 from rollout.prompts.style import PromptStyle
@@ -23,7 +23,7 @@ ASKED = (["Tom is a cat.", "Every cat"], None, [0, 1], GREEDY)
 @pytest.fixture
 def keeping(monkeypatch):
     """Have this process keep what it loads, until the end of the test."""
-    monkeypatch.setattr(kept, "_kept", kept._Kept(keeps=True))
+    monkeypatch.setattr(models, "_kept", models._Kept(keeps=True))
 
 
 @pytest.fixture
@@ -58,10 +58,10 @@ def asked(model, adapter=None):
 
 def test_one_model_is_read_for_all_adapters_and_none_sees_another(tiny_model, adapters, monkeypatch, loads):
     order = [None, adapters[0], adapters[1], None, adapters[0]]
-    monkeypatch.setattr(kept, "_kept", kept._Kept())
+    monkeypatch.setattr(models, "_kept", models._Kept())
     alone = [asked(tiny_model, adapter) for adapter in order]
     assert len(loads) == 5
-    monkeypatch.setattr(kept, "_kept", kept._Kept(keeps=True))
+    monkeypatch.setattr(models, "_kept", models._Kept(keeps=True))
     policies = [HuggingFacePolicy(str(tiny_model), each, prompt_style=PromptStyle()) for each in order]
     assert [policy.complete(*ASKED) for policy in policies] == alone
     assert len(loads) == 6
@@ -93,14 +93,14 @@ def test_a_model_with_its_adapter_is_what_merge_writes_and_writes_what_both_writ
 @pytest.mark.usefixtures("keeping")
 def test_a_model_that_has_no_room_is_read_again_and_whole_weights_take_its_place(tiny_model, adapters, loads):
     first = asked(tiny_model)
-    kept.rest(room=1e9)
+    models.rest(room=1e9)
     assert asked(tiny_model) == first
     assert len(loads) == 1
-    kept.rest(room=10)
+    models.rest(room=10)
     assert asked(tiny_model) == first
     assert len(loads) == 2
     asked(tiny_model, adapters[2])
-    assert kept.MODEL not in kept._kept.things
+    assert models.MODEL not in models._kept.things
     assert loads[2:] == [str(adapters[2])]
 
 

@@ -16,9 +16,9 @@ from critics.logic.programs.sections import Repairs
 from critics.problem import Problem
 from critics.replay.first_order.syntax import open_names
 from rollout.actor_critic.prompt import solved_examples as solved_replies
-from rollout.decoding.languages import TextGuide
-from rollout.decoding.rows import GuideViolation, Row
-from rollout.decoding.texts import TextMasks, TextRow, row_of
+from rollout.decoding.guide import TextGuide
+from rollout.decoding.masks import MaskEngine
+from rollout.decoding.rows import GuideViolation, Row, TextRow, row_of
 from rollout.guides.memory import MemoryGuide
 from rollout.programs.grammars.catalogue import GRAMMARS, guide_for
 from rollout.programs.prompt import SolvedProgram, solved_examples
@@ -88,7 +88,7 @@ def parses(format_: str, text: str) -> bool:
     return True
 
 
-def written(format_: str, engine: TextMasks, seed: int) -> str:
+def written(format_: str, engine: MaskEngine, seed: int) -> str:
     """Write at random under the masks: logits that change now and then, and a taste for coming to an end."""
     rng = random.Random(seed)
     row, text = TextRow(guide_for(PROBLEMS[format_], format_)), bytearray()
@@ -117,7 +117,7 @@ def written(format_: str, engine: TextMasks, seed: int) -> str:
 
 @pytest.mark.parametrize("format_", PROBLEMS)
 def test_whatever_is_written_under_the_grammar_parses(format_: str):
-    engine = TextMasks(VOCABULARY, [EOS])
+    engine = MaskEngine(VOCABULARY, [EOS])
     texts = [written(format_, engine, seed) for seed in range(8)]
     assert [text for text in texts if not parses(format_, text)] == []
 
@@ -125,7 +125,7 @@ def test_whatever_is_written_under_the_grammar_parses(format_: str):
 @pytest.mark.slow
 @pytest.mark.parametrize("format_", PROBLEMS)
 def test_thousands_of_texts_under_the_grammar_parse(format_: str):
-    engine = TextMasks(VOCABULARY, [EOS])
+    engine = MaskEngine(VOCABULARY, [EOS])
     texts = [written(format_, engine, seed) for seed in range(1_000, 2_000)]
     assert [text for text in texts if not parses(format_, text)] == []
 
@@ -153,7 +153,7 @@ def test_every_reply_that_an_actor_is_shown_can_be_written(tests: bool):
 
 def test_whatever_is_written_under_the_grammar_of_asp_is_one_object():
     """At random, with a taste for the signs that end texts and lists."""
-    engine, ends = TextMasks(VOCABULARY, [EOS]), set(b'"]}')
+    engine, ends = MaskEngine(VOCABULARY, [EOS]), set(b'"]}')
     for seed in range(6):
         rng, row, text = random.Random(seed), TextRow(guide_for(PROBLEMS["fol"], "asp")), bytearray()
         while not row.is_over:
@@ -168,7 +168,7 @@ def test_whatever_is_written_under_the_grammar_of_asp_is_one_object():
 
 
 def test_a_mask_is_what_the_row_accepts_token_by_token():
-    engine, states = TextMasks(VOCABULARY, [EOS]), 0
+    engine, states = MaskEngine(VOCABULARY, [EOS]), 0
     for format_, problem in PROBLEMS.items():
         rng, row = random.Random(3), TextRow(guide_for(problem, format_))
         for _ in range(80):
@@ -251,7 +251,7 @@ def test_a_text_that_is_over_goes_on_with_nothing():
         row.push(line.encode())
     row.push(b"Cat(tom)\n")
     assert row.may_end
-    assert TextMasks(VOCABULARY, [EOS]).allowed(row).tolist() == [EOS]
+    assert MaskEngine(VOCABULARY, [EOS]).allowed(row).tolist() == [EOS]
     with pytest.raises(GuideViolation):
         row.push(b"C")
 
@@ -265,7 +265,7 @@ def test_a_probe_teaches_the_guide_nothing():
 
 
 def test_other_guides_keep_their_rows_and_masks():
-    engine = TextMasks(VOCABULARY, [EOS])
+    engine = MaskEngine(VOCABULARY, [EOS])
     row: Any = row_of(MemoryGuide())
     assert type(row) is Row
     assert EOS in engine.allowed(row)

@@ -7,7 +7,7 @@ import pytest
 from critics.errors import InputError
 from critics.formats.fol.program import read_program
 from critics.judge import judge_record
-from rollout.decoding.texts import TextRow
+from rollout.decoding.rows import TextRow
 from rollout.policies.policy import HuggingFacePolicy
 from rollout.programs.grammars import fol
 from rollout.programs.grammars.catalogue import guide_for

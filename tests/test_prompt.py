@@ -17,7 +17,7 @@ from critics.text.answer_reader import read_answer
 from critics.text.blocks import final_answer
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.sampling import Request, sample_batch
-from rollout.decoding.tokens import token_bytes
+from rollout.decoding.vocabulary import token_bytes
 from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.catalogue import QUESTIONS, family
 from rollout.problems.proofwriter import ProofWriter, item

@@ -5,7 +5,7 @@ from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt
 from critics.text.blocks import split_blocks
-from rollout.decoding.tokens import token_bytes
+from rollout.decoding.vocabulary import token_bytes
 from rollout.policies.policy import HuggingFacePolicy, PolicyError, ScriptedPolicy, load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from critics.errors import InputError, RunFailed
+from rollout.decoding.choice import score_batch
 from rollout.decoding.request import Request
 from rollout.decoding.sampling import sample_batch
-from rollout.decoding.scoring import score_batch
 from rollout.policies.policy import HuggingFacePolicy, ScoringPolicy, ScriptedPolicy, prompt_ids
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Switches

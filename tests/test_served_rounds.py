@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from critics.errors import InputError, RunFailed
+from rollout.policies.models import LoraAdapter
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle
 from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling
 from rollout.records.traces import read_trace
-from rollout.servers.adapters import ServedAdapter
 from rollout.servers.policy import ServerPolicy
 from rollout.settings import ServerSettings
 from rollout.strategies.single import sample
@@ -95,14 +95,14 @@ def host() -> Iterator[Any]:
         yield start
 
 
-def adapter_in(folder: Path, content: str) -> ServedAdapter:
+def adapter_in(folder: Path, content: str) -> LoraAdapter:
     folder.mkdir(parents=True)
     (folder / "adapter_config.json").write_text('{"r": 8}')
     (folder / "adapter.safetensors").write_text(content)
-    return ServedAdapter(folder, adapter_weights_digest(folder), 8)
+    return LoraAdapter(folder, adapter_weights_digest(folder), 8)
 
 
-def policy_of(host: Host, adapter: ServedAdapter) -> ServerPolicy:
+def policy_of(host: Host, adapter: LoraAdapter) -> ServerPolicy:
     return ServerPolicy(
         ServerSettings(base_url=host.url, model="served", retries=0), prompt_style=PromptStyle("bare"), adapter=adapter
     )

@@ -24,9 +24,9 @@ from critics.errors import InputError, RunFailed
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
-from rollout.decoding.automaton import accepts, shortest
-from rollout.decoding.texts import row_of
-from rollout.engines.wire import read_spec
+from rollout.decoding.automaton import accepts
+from rollout.decoding.rows import row_of
+from rollout.engines.plugins import read_spec
 from rollout.guides.logic import LogicGuide
 from rollout.policies.policy import load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
@@ -144,13 +144,13 @@ def guided(spec: str, wanted: str) -> str:
     row, text = row_of(request.guide), ""
     row.push(request.written)
     if row.block is not None and not row.accepts(wanted[:1].encode()):
-        return shortest(row.automaton, row.block).decode()
+        return row.automaton.shortest(row.block).decode()
     for char in wanted:
         if not row.accepts(char.encode()):
             break
         row.push(char.encode())
         text += char
-    return text + (shortest(row.automaton, row.block).decode() if row.block is not None else "")
+    return text + (row.automaton.shortest(row.block).decode() if row.block is not None else "")
 
 
 @pytest.fixture

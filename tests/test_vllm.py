@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from rollout.decoding.texts import row_of
+from rollout.decoding.rows import row_of
 from rollout.engines import vllm
-from rollout.engines.policy import VLLMPolicy
-from rollout.engines.vllm import EngineSettings
+from rollout.engines.vllm import EngineSettings, VLLMPolicy
 from rollout.guides.logic import LogicGuide
 from rollout.policies.policy import HuggingFacePolicy, load_model
 from rollout.problems.prontoqa import PrOntoQA, generate
@@ -162,7 +161,7 @@ def test_both_arms_run_with_an_adapter_exchanged_each_round_and_go_on_when_they_
 @pytest.fixture(scope="module")
 def address(engine, tmp_path_factory):
     """A server of vLLM with this project's plug-in."""
-    if "rollout.engines.vllm_plugin:register" not in [e.value for e in entry_points(group="vllm.general_plugins")]:
+    if "rollout.engines.plugins:register_in_vllm" not in [e.value for e in entry_points(group="vllm.general_plugins")]:
         pytest.skip("this project is not installed here with its entry points (pip install -e .)")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

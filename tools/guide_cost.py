@@ -14,8 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from critics.problem import Problem
-from rollout.engines.policy import VLLMPolicy
-from rollout.engines.vllm import EngineSettings, version
+from rollout.engines.vllm import EngineSettings, VLLMPolicy, version
 from rollout.guides.logic import LogicGuide
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle

@@ -1,50 +1,88 @@
 """Finite automata over bytes: what may be written inside a block, one byte at a time.
 
-Kinds with one contract: `Words` for a finite set of strings, `RegularLanguage` for what combinators build, `Actions`
-for a choice between several of them; `decoding.grammars` has one for other grammars. A state is hashable; `step`
-returns the next state or None where the byte is refused. Every accepted text ends in the close marker, so a state in
-which the automaton is `done` has no successors.
-
-What the contract asks of every automaton is enough for exact masks. Some can do more, faster: read many bytes at
-once, say what is forced, or hand over to a narrower automaton. `read`, `forced` and `narrowed` ask for that.
+`Words` is a finite set of strings, `RegularLanguage` what combinators build, `Actions` a choice between several of
+them. A state is hashable; `step` returns the next state or None where the byte is refused. Every accepted text ends in
+the close marker, so a state in which the automaton is `done` has no successors.
 """
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 State = Any
 """Hashable, and opaque to everyone but its automaton."""
 
 
-class Automaton(Protocol):
-    """A set of byte strings, none a proper prefix of another."""
+class Automaton(ABC):
+    """A set of byte strings, none a proper prefix of another.
 
-    @property
-    def key(self) -> Hashable:
-        """Equal keys mean equal languages."""
-        ...
+    A subclass has `key` (equal keys mean equal languages), `start` (the state before the first byte), `step` and
+    `done`, which are enough for exact masks. It may do the rest faster.
+    """
 
-    @property
-    def start(self) -> State:
-        """The state before the first byte."""
-        ...
+    key: Hashable
+    start: State
 
+    @abstractmethod
     def step(self, state: State, byte: int) -> State | None:
         """Return the state after `byte`, or None where no word goes on so."""
-        ...
 
+    @abstractmethod
     def done(self, state: State) -> bool:
         """Say whether a whole word has been read."""
-        ...
 
     def state_key(self, state: State) -> Hashable:
         """Equal keys mean that the same bytes may follow, also in two automata with different languages."""
-        ...
+        return self.key, state
+
+    def narrowed(self, state: State) -> "tuple[Automaton, State]":
+        """Return the narrowest automaton, with its state, that allows the same from here."""
+        return self, state
+
+    def moves(self, state: State) -> Mapping[int, State]:
+        """Return every byte that may follow, in order, with the state after it."""
+        return {byte: after for byte in range(256) if (after := self.step(state, byte)) is not None}
+
+    def leap(self, state: State, text: bytes) -> State | None:
+        """Return the state after all of `text` where that is known at once; None: it is to be read byte by byte."""
+        return None
+
+    def read(self, state: State, text: bytes) -> tuple[State | None, int]:
+        """Read bytes until one is refused or a word ends; return the state (None: refused) and how many were read."""
+        after = self.leap(state, text)
+        if after is not None:
+            return after, len(text)
+        for position, byte in enumerate(text, start=1):
+            state = self.step(state, byte)
+            if state is None or self.done(state):
+                return state, position
+        return state, len(text)
+
+    def forced(self, state: State) -> bytes:
+        """Return the bytes that must follow, up to the first choice or the end."""
+        text = bytearray()
+        while not self.done(state) and len(following := self.moves(state)) == 1:
+            [(byte, state)] = following.items()
+            text.append(byte)
+        return bytes(text)
+
+    def shortest(self, state: State) -> bytes:
+        """Return one of the shortest ways to the end, by breadth-first search over states that differ in their key."""
+        queue = deque([(state, b"")])
+        seen = {self.state_key(state)}
+        while queue:
+            state, text = queue.popleft()
+            if self.done(state):
+                return text
+            for byte, after in self.moves(state).items():
+                key = self.state_key(after)
+                if key not in seen:
+                    seen.add(key)
+                    queue.append((after, text + bytes([byte])))
+        raise AssertionError("a state of an automaton leads to its end")
 
 
 _MOST_READS = 50_000
@@ -52,19 +90,16 @@ _FEW = 8
 """Up to so many words, a state's key is what is left of them, so that different sets share their masks."""
 
 
-class Words:
+class Words(Automaton):
     """A finite set of words, walked as a trie without building one: a state is (low, high, depth)."""
 
-    def __init__(self, words: Iterable[bytes]) -> None:
+    def __init__(self, words: Iterable[bytes], *, key: Hashable = None) -> None:
+        """Take the words; they are the key themselves where none is given."""
         self.words = sorted(set(words))
         if not self.words:
             raise ValueError("an automaton needs at least one word")
-        self.start: State = (0, len(self.words), 0)
-
-    @cached_property
-    def key(self) -> Hashable:
-        """Return the words themselves."""
-        return tuple(self.words)
+        self.key = tuple(self.words) if key is None else key
+        self.start = (0, len(self.words), 0)
 
     def step(self, state: State, byte: int) -> State | None:
         """Narrow the range of words that agree on one more byte (binary search)."""
@@ -89,7 +124,13 @@ class Words:
             return tuple(word[depth:] for word in self.words[low:high])
         return self.key, state
 
-    def read(self, state: State, text: bytes) -> State | None:
+    def moves(self, state: State) -> Mapping[int, State]:
+        """Return the next bytes of the words left."""
+        low, high, depth = cast("tuple[int, int, int]", state)
+        following = dict.fromkeys(word[depth] for word in self.words[low:high] if depth < len(word))
+        return {byte: self.step(state, byte) for byte in following}
+
+    def leap(self, state: State, text: bytes) -> State | None:
         """Return the state after all of `text` where it stays inside the words, else None."""
         low, high, depth = cast("tuple[int, int, int]", state)
         if high - low == 1:
@@ -119,7 +160,7 @@ class Words:
         return [word[depth:] for word in self.words[low:high]]
 
 
-class Actions:
+class Actions(Automaton):
     """Blocks that begin with one of several actions and a colon; each action has an automaton for what follows.
 
     Once the action is read, states have the keys of its automaton alone, so that masks inside one action do
@@ -129,8 +170,8 @@ class Actions:
     def __init__(self, contents: Mapping[str, Automaton]) -> None:
         self._contents = {f"{name}:".encode(): content for name, content in contents.items()}
         self._heads = Words(self._contents)
-        self.key: Hashable = tuple((head, self._contents[head].key) for head in self._heads.words)
-        self.start: State = (None, self._heads.start)
+        self.key = tuple((head, self._contents[head].key) for head in self._heads.words)
+        self.start = (None, self._heads.start)
 
     def step(self, state: State, byte: int) -> State | None:
         """Read one byte of the action's name or of its content."""
@@ -155,82 +196,29 @@ class Actions:
         head, inner = cast("tuple[bytes | None, State]", state)
         return (self.key, state) if head is None else self._contents[head].state_key(inner)
 
-    def narrowed(self, state: State) -> "tuple[Automaton, State]":
+    def moves(self, state: State) -> Mapping[int, State]:
+        """Return the next bytes of the heads, or of the content."""
+        head, inner = cast("tuple[bytes | None, State]", state)
+        if head is None:
+            return {byte: self.step(state, byte) for byte in self._heads.moves(inner)}
+        return {byte: (head, after) for byte, after in self._contents[head].moves(inner).items()}
+
+    def leap(self, state: State, text: bytes) -> State | None:
+        """Read many bytes at once within the content."""
+        head, inner = cast("tuple[bytes | None, State]", state)
+        after = None if head is None else self._contents[head].leap(inner, text)
+        return None if after is None else (head, after)
+
+    def narrowed(self, state: State) -> tuple[Automaton, State]:
         """Hand over to the action's own automaton as soon as one is chosen."""
         head, inner = cast("tuple[bytes | None, State]", state)
-        return (self, state) if head is None else narrowed(self._contents[head], inner)
+        return (self, state) if head is None else self._contents[head].narrowed(inner)
 
 
 def accepts(automaton: Automaton, word: bytes) -> bool:
     """Say whether `word` is one of the automaton's words."""
-    state = automaton.start
-    for byte in word:
-        state = None if automaton.done(state) else automaton.step(state, byte)
-        if state is None:
-            return False
-    return automaton.done(state)
-
-
-def narrowed(automaton: Automaton, state: State) -> tuple[Automaton, State]:
-    """Return the narrowest automaton, with its state, that allows the same from here."""
-    narrow = cast("Callable[[State], tuple[Automaton, State]] | None", getattr(automaton, "narrowed", None))
-    return (automaton, state) if narrow is None else narrow(state)
-
-
-def read(automaton: Automaton, state: State, text: bytes) -> tuple[State | None, int]:
-    """Read bytes until the automaton is done or refuses one; return its state (None: refused) and how many it read."""
-    whole = cast("Callable[[State, bytes], State | None] | None", getattr(automaton, "read", None))
-    after = None if whole is None else whole(state, text)
-    if after is not None:
-        return after, len(text)
-    for position, byte in enumerate(text, start=1):
-        state = automaton.step(state, byte)
-        if state is None or automaton.done(state):
-            return state, position
-    return state, len(text)
-
-
-def forced(automaton: Automaton, state: State) -> bytes:
-    """Return the bytes that must follow, up to the first choice or the end."""
-    ready = cast("Callable[[State], bytes] | None", getattr(automaton, "forced", None))
-    if ready is not None:
-        return ready(state)
-    text = bytearray()
-    while not automaton.done(state):
-        following = list(islice(successors(automaton, state), 2))
-        if len(following) != 1:
-            break
-        byte, state = following[0]
-        text.append(byte)
-    return bytes(text)
-
-
-def successors(automaton: Automaton, state: State) -> Iterator[tuple[int, State]]:
-    """Yield every byte that may follow, with the state after it."""
-    ready = cast("Callable[[State], Mapping[int, State]] | None", getattr(automaton, "moves", None))
-    if ready is not None:
-        yield from ready(state).items()
-        return
-    for byte in range(256):
-        after = automaton.step(state, byte)
-        if after is not None:
-            yield byte, after
-
-
-def shortest(automaton: Automaton, state: State) -> bytes:
-    """Return one of the shortest ways to the end, by breadth-first search over states that differ in their key."""
-    queue = deque([(state, b"")])
-    seen = {automaton.state_key(state)}
-    while queue:
-        state, text = queue.popleft()
-        if automaton.done(state):
-            return text
-        for byte, after in successors(automaton, state):
-            key = automaton.state_key(after)
-            if key not in seen:
-                seen.add(key)
-                queue.append((after, text + bytes([byte])))
-    raise AssertionError("a state of an automaton leads to its end")
+    state, num_read = automaton.read(automaton.start, word)
+    return state is not None and num_read == len(word) and automaton.done(state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,11 +256,11 @@ def repeat(part: Pattern, *, most: int = 0) -> Pattern:
     return Pattern("repeat", (part,), most=most)
 
 
-class RegularLanguage:
+class RegularLanguage(Automaton):
     """A regular language as a set-of-positions automaton, determinised as far as it is walked."""
 
     def __init__(self, name: str, pattern: Pattern) -> None:
-        self.key: Hashable = name
+        self.key = name
         self._edges: list[tuple[bytes, int] | None] = []
         """Of each node the bytes that lead on, and where to."""
         self._epsilon: list[set[int]] = []
@@ -280,12 +268,7 @@ class RegularLanguage:
         self._final = self._compile(pattern, entry)
         self._moves: dict[State, Mapping[int, State]] = {}
         self._reads: dict[tuple[State, bytes], State | None] = {}
-        self._entry = entry
-
-    @cached_property
-    def start(self) -> State:
-        """The closure of the entry node."""
-        return self._closure({self._entry})
+        self.start = self._closure({entry})
 
     def step(self, state: State, byte: int) -> State | None:
         """Follow the byte from every node of the state."""
@@ -305,7 +288,7 @@ class RegularLanguage:
             self._moves[state] = moves
         return moves
 
-    def read(self, state: State, text: bytes) -> State | None:
+    def leap(self, state: State, text: bytes) -> State | None:
         """Return the state after all of `text` where no word ends before its last byte, else None; remembered."""
         move = (state, text)
         if move not in self._reads:
@@ -320,10 +303,6 @@ class RegularLanguage:
     def done(self, state: State) -> bool:
         """Say whether the final node is reached."""
         return self._final in state
-
-    def state_key(self, state: State) -> Hashable:
-        """Return the grammar's name together with the place in it."""
-        return self.key, state
 
     def _node(self) -> int:
         self._edges.append(None)
@@ -350,25 +329,15 @@ class RegularLanguage:
             for part in pattern.parts:
                 entry = self._compile(part, entry)
             return entry
-        if pattern.kind == "choice":
-            leave = self._node()
+        leave = self._node()
+        if pattern.kind == "choice" or pattern.most == 0:
             for part in pattern.parts:
                 inner = self._node()
                 self._epsilon[entry].add(inner)
-                self._epsilon[self._compile(part, inner)].add(leave)
-            return leave
-        return self._compile_repeat(pattern.parts[0], pattern.most, entry)
-
-    def _compile_repeat(self, part: Pattern, most: int, entry: int) -> int:
-        leave = self._node()
-        if most == 0:
-            inner = self._node()
-            self._epsilon[entry].add(inner)
-            after = self._compile(part, inner)
-            self._epsilon[after] |= {inner, leave}
-            return leave
-        for _ in range(most):
-            entry = self._compile(part, entry)
+                after = self._compile(part, inner)
+                self._epsilon[after] |= {leave} if pattern.kind == "choice" else {inner, leave}
+        for _ in range(pattern.most):
+            entry = self._compile(pattern.parts[0], entry)
             self._epsilon[entry].add(leave)
         return leave
 

@@ -1,4 +1,7 @@
-"""Choosing tokens: masks, temperature, and one uniform number for each token from the row's own seed."""
+"""Choosing tokens: masks, temperature, and one uniform number for each token from the row's own seed.
+
+And the log-probabilities of given continuations: one pass over prompt and continuation, no sampling.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -7,11 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from rollout.decoding.masks import Mask
+from rollout.decoding.masks import Mask, MaskEngine
+from rollout.decoding.request import Request, RequestLimits
+from rollout.records.sampling import Switches
 
 _NEVER = float("-inf")
 _LONG = 2_000
 """A mask that names more tokens is kept as a tensor."""
+_TOKENS_AT_ONCE = 16_384
+"""Padding included; logits over a large vocabulary are what takes the memory."""
 
 
 class ChoiceScores(Protocol):
@@ -88,45 +95,33 @@ def choose(
     others = sorted(set(range(len(masks))) - set(listed))
     if others:
         logits = scores.whole(others)
-        refuse(logits, [masks[row] for row in others], vocabulary_size)
+        _refuse(logits, [masks[row] for row in others], vocabulary_size)
         picked = _picked(logits, temperature, [uniforms[row] for row in others])
         for row, token in zip(others, ids_in(picked), strict=True):
             chosen[row] = token
     return chosen
 
 
-def refuse(logits: torch.Tensor, masks: Sequence[Mask | None], vocabulary_size: int) -> None:
-    """Set the scores of tokens that are not allowed to minus infinity, in place."""
-    listed = [row for row, mask in enumerate(masks) if mask is not None and not mask.all_but]
-    if listed:
-        ids = _padded([masks[row] for row in listed])[0].to(logits.device)
-        rows = _index(listed, logits.device)
-        kept = logits[rows[:, None], ids]
-        logits.index_fill_(0, rows, _NEVER)
-        logits[rows[:, None], ids] = kept
+def _refuse(logits: torch.Tensor, masks: Sequence[Mask | None], vocabulary_size: int) -> None:
+    """Set the scores of tokens that masks refuse to minus infinity, in place; none lists what is allowed."""
     shared: dict[int, list[int]] = {}
     for row, mask in enumerate(masks):
-        if mask is not None and mask.all_but:
+        if mask is not None:
             shared.setdefault(id(mask), []).append(row)
     for numbers in shared.values():
         mask, rows = masks[numbers[0]], _index(numbers, logits.device)
         assert mask is not None
         if len(mask.ids) > _LONG:
-            logits[rows] = logits[rows].masked_fill(_refused(mask, logits), _NEVER)
+            place = logits.device, logits.shape[-1]
+            if place not in mask.on_device:
+                named = np.zeros(logits.shape[-1], dtype=bool)
+                named[mask.ids] = True
+                mask.on_device[place] = _tensor(named).to(logits.device)
+            logits[rows] = logits[rows].masked_fill(mask.on_device[place], _NEVER)
         else:
             logits[rows[:, None], _tensor(mask.ids).to(logits.device)] = _NEVER
     if vocabulary_size < logits.shape[-1]:  # outputs that pad a vocabulary stand for nothing, guided or free
         logits[:, vocabulary_size:] = _NEVER
-
-
-def _refused(mask: Mask, logits: torch.Tensor) -> torch.Tensor:
-    """Return for each output whether the mask names it, kept with the mask."""
-    place = logits.device, logits.shape[-1]
-    if place not in mask.on_device:
-        named = np.zeros(logits.shape[-1], dtype=bool)
-        named[mask.ids] = True
-        mask.on_device[place] = _tensor(named).to(logits.device)
-    return mask.on_device[place]
 
 
 def uniforms_of(seed: int, num: int) -> list[float]:
@@ -141,6 +136,13 @@ def log_probabilities(logits: torch.Tensor, tokens: Sequence[int]) -> list[float
     index = torch.tensor(tokens, device=logits.device)[:, None]
     values: Any = logits.gather(1, index)[:, 0] - logits.logsumexp(-1)
     return values.tolist()
+
+
+def mask_of(request: Request, masks: MaskEngine, limits: RequestLimits, switches: Switches) -> Mask | None:
+    """Return what a sequence under way may go on with; None where nothing is refused."""
+    if request.row is None:
+        return None
+    return masks.fitting(request.row, request.num_left(limits)) if switches.fit_blocks else masks.mask(request.row)
 
 
 def ids_in(tensor: Any) -> list[int]:
@@ -180,3 +182,38 @@ def _tensor(array: npt.NDArray[Any]) -> torch.Tensor:
 
 def _index(rows: Sequence[int], device: torch.device) -> torch.Tensor:
     return torch.tensor(rows, device=device)
+
+
+def score_batch(model: Any, pairs: Sequence[tuple[Sequence[int], Sequence[int]]], *, pad_id: int) -> list[float]:
+    """Return log p(continuation | prompt) for each pair of ids: a sum over the continuation's tokens, 0 for none.
+
+    Raises `ValueError` for an empty prompt, after which no token has a probability.
+    """
+    if not all(prompt for prompt, _ in pairs):
+        raise ValueError("a continuation is rated after a prompt, and this one is empty; give it an instruction")
+    values = [0.0] * len(pairs)
+    order = sorted((n for n in range(len(pairs)) if pairs[n][1]), key=lambda n: sum(map(len, pairs[n])))
+    while order:
+        longest = sum(map(len, pairs[order[-1]]))
+        num = max(1, _TOKENS_AT_ONCE // longest)
+        batch, order = order[-num:], order[:-num]
+        for number, value in zip(batch, _scored(model, [pairs[n] for n in batch], pad_id), strict=True):
+            values[number] = value
+    return values
+
+
+def _scored(model: Any, pairs: Sequence[tuple[Sequence[int], Sequence[int]]], pad_id: int) -> list[float]:
+    """Score one batch, padded on the right, where padding is seen by nothing that counts."""
+    longest = max(len(prompt) + len(rest) for prompt, rest in pairs)
+    ids = torch.full((len(pairs), longest), pad_id, dtype=torch.long)
+    attended = torch.zeros_like(ids)
+    for row, (prompt, rest) in enumerate(pairs):
+        length = len(prompt) + len(rest)
+        ids[row, :length] = torch.tensor([*prompt, *rest])
+        attended[row, :length] = 1
+    with torch.inference_mode():
+        logits = model(input_ids=ids.to(model.device), attention_mask=attended.to(model.device)).logits
+    return [
+        sum(log_probabilities(logits[row, len(prompt) - 1 : len(prompt) + len(rest) - 1], rest))
+        for row, (prompt, rest) in enumerate(pairs)
+    ]

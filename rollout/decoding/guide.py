@@ -35,7 +35,7 @@ class Guide(Protocol):
 
 
 class DecidingGuide(Guide, Protocol):
-    """Guide that knows what its blocks prove, so that conclusions can be held to it (`rollout.decoding.conclusion`)."""
+    """Guide that knows what its blocks prove, so that conclusions can be held to it (`ConcludingGuide`)."""
 
     def conclusion(self) -> Truth | None:
         """Return what is proved of the goal; `unknown` where nothing more can be inferred, None while it is open."""
@@ -44,3 +44,52 @@ class DecidingGuide(Guide, Protocol):
     def clone(self) -> "DecidingGuide":
         """Return an independent guide in the same state."""
         ...
+
+
+class PieceLanguage(Protocol):
+    """A language of whole texts: says what may come next; immutable."""
+
+    @property
+    def key(self) -> Hashable:
+        """Equal keys mean equal languages from here on."""
+        ...
+
+    @property
+    def may_end(self) -> bool:
+        """True where the text may end before the next piece."""
+        ...
+
+    def grammar(self) -> str | None:
+        """Return Lark rules; what their `piece` derives is never the beginning of another. None: the text is over."""
+        ...
+
+    def after(self, piece: str) -> "PieceLanguage":
+        """Return the language after a piece that the grammar derives."""
+        ...
+
+
+class TextGuide:
+    """A guide of a whole text, piece by piece (`rollout.decoding.rows.TextRow`); only policies in this process know it.
+
+    Naming it needs neither masks nor llguidance.
+    """
+
+    def __init__(self, language: PieceLanguage) -> None:
+        self.language = language
+
+    @property
+    def key(self) -> Hashable:
+        """Return the language's own key."""
+        return self.language.key
+
+    def allowed(self) -> Automaton:
+        """A text has no blocks."""
+        raise AssertionError("a whole text is written in pieces, which its language's grammars allow")
+
+    def close(self, block: bytes) -> None:
+        """Take in a piece, with its end."""
+        self.language = self.language.after(block.decode())
+
+    def clone(self) -> "TextGuide":
+        """Return an independent guide in the same state."""
+        return TextGuide(self.language)

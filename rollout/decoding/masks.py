@@ -2,7 +2,7 @@
 
 Every token is judged by its bytes, so nothing depends on the tokenizer's taste and tokens may straddle the
 markers. Finite sets are walked against the vocabulary's trie; masks are shared between rows and samples whose
-keys are equal. Grammars of `rollout.decoding.grammars` are left to llguidance.
+keys are equal. Pieces of whole texts (`TextRow`) are left to llguidance.
 """
 
 import logging
@@ -14,13 +14,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rollout.decoding.automaton import Automaton, State, Words, forced, read, shortest, successors
-from rollout.decoding.conclusion import Place
-from rollout.decoding.grammars import ContextFree, ContextFreeMasks
+from rollout.decoding.automaton import Automaton, State, Words
+from rollout.decoding.grammars import GrammarMatchers
 from rollout.decoding.guide import CLOSE, OPEN
-from rollout.decoding.rows import Row
-from rollout.decoding.vocabulary import ROOT, Ids, TokenTrie
-from rollout.decoding.walks import MoveTable, TooManyStates, TrieLevels, Walk
+from rollout.decoding.rows import Place, Row, TextRow
+from rollout.decoding.vocabulary import ROOT, Ids, MoveTable, TokenTrie, TooManyStates, TrieLevels, Walk
 
 log = logging.getLogger(__name__)
 _FEW_NODES = 2_000
@@ -29,6 +27,8 @@ _MANY_SHARE = 0.15
 """Share of the vocabulary: a mask that allows more of it names what it refuses."""
 _MOST_MASKS = 20_000
 """A finite set's masks are a few hundred bytes, so a full cache is tens of megabytes."""
+_MOST_TEXT_MASKS = 256
+"""One over a large vocabulary may take half a megabyte, and is met again by samples that begin alike."""
 _MOST_SPELLINGS = 100_000
 _Value = TypeVar("_Value")
 
@@ -88,7 +88,8 @@ class MaskEngine:
         self._levels: TrieLevels | None = None
         self._tables: WeakKeyDictionary[Automaton, MoveTable | None] = WeakKeyDictionary()
         """Of automata that were walked; None where a table is of no use."""
-        self._context_free = ContextFreeMasks(self.trie)
+        self._texts: dict[Hashable, Mask] = {}
+        self._pieces = GrammarMatchers(self.trie)
 
     def allowed(self, row: Row) -> Ids:
         """Return the ids that may come next, ascending; end-of-text only in free text. Never empty."""
@@ -109,6 +110,10 @@ class MaskEngine:
     def mask(self, row: Row) -> Mask:
         """Return what may come next as one of two lists: what is allowed, or what is not where much is."""
         key = row.key
+        if isinstance(row, TextRow):
+            if key not in self._texts:
+                _keep(self._texts, key, self._text(row), _MOST_TEXT_MASKS)
+            return self._texts[key]
         mask = self._masks.get(key)
         if mask is None:
             mask, cacheable = self._free(row) if row.block is None else self._block(row)
@@ -118,15 +123,32 @@ class MaskEngine:
 
     def shares(self, row: Row) -> bool:
         """Say whether rows with the same key share its mask, which was asked for before."""
-        return row.key in self._masks
+        return row.key in (self._texts if isinstance(row, TextRow) else self._masks)
+
+    def _text(self, row: TextRow) -> Mask:
+        """Return the shorter of two lists: in a comment, almost everything is allowed."""
+        allowed = np.zeros(len(self.vocabulary), dtype=bool)
+        if row.grammar is not None:
+            row.reader = row.reader or self._pieces.begin(row.grammar)
+            self._pieces.read(row.reader, row.piece[row.num_read :])
+            row.num_read = len(row.piece)
+            allowed = self._pieces.allowed(row.reader)
+        allowed[self.trie.special] = False
+        allowed[self.eos_ids] = row.may_end
+        if 2 * int(allowed.sum()) > len(allowed):
+            return Mask(np.flatnonzero(~allowed), all_but=True)
+        return Mask(np.flatnonzero(allowed))
 
     def fitting(self, row: Row, num_left: int) -> Mask:
         """Return what may come next if the text ends after `num_left` more tokens: only blocks that still fit.
 
         A block fits if some way to end it can be spelled exactly in the tokens left; one that only a token
-        straddling its end would bring home counts as too long. Where nothing fits, everything that is allowed is.
+        straddling its end would bring home counts as too long. Where nothing fits, everything that is allowed is, and
+        so it is of a whole text: nobody knows how long the rest of it has to be.
         """
         mask = self.mask(row)
+        if isinstance(row, TextRow):
+            return mask
         if row.block is None:
             return self._openings_that_fit(row, mask, num_left)
         if isinstance(row.automaton, Words) and max(map(len, row.automaton.endings(row.block))) < num_left:
@@ -147,24 +169,20 @@ class MaskEngine:
 
         The last of them is held back where a longer allowed token begins with it: the model chooses between them.
         """
-        text = b"" if row.block is None else forced(row.automaton, row.block)
-        if not text:
+        if row.inside is None:
             return []
+        text = row.automaton.forced(row.block)
         ids = self._spell(text)
         if b"".join(self.vocabulary[i] or b"" for i in ids) != text:
             # A tokenizer that adds a blank or normalises does not spell this text.
             ids = self.trie.longest_match(text)
-        return ids[:-1] if ids and self._goes_on(row, ids) else ids
-
-    def _goes_on(self, row: Row, ids: Sequence[int]) -> bool:
-        """Say whether a longer token could stand in the place of the last one."""
-        last = self.trie.bytes_of(ids[-1])
+        if not ids:
+            return []
         before = row.after(b"".join(self.trie.bytes_of(i) for i in ids[:-1]))
         assert before is not None
-        node = self.trie.follow(ROOT, last)
-        longer = self.trie.below(node)
-        num_same = len(self.trie.ids[node])
-        return bool(np.isin(longer[num_same:], self.allowed(before)).any())
+        node = self.trie.follow(ROOT, self.trie.bytes_of(ids[-1]))
+        longer = self.trie.below(node)[len(self.trie.ids[node]) :]
+        return ids[:-1] if np.isin(longer, self.allowed(before)).any() else ids
 
     def _free(self, row: Row) -> tuple[Mask, bool]:
         """Return the mask in free text, and whether rows with the same key share it."""
@@ -174,7 +192,12 @@ class MaskEngine:
         held = set[int]() if row.place is None else set[int](self._touching(row.place.touched).tolist())
         refused, is_shared = list[int](), True
         for i in held.union(openings):
-            verdict = None if i in held else _opened(row.guide.allowed(), openings[i])
+            verdict = None
+            if i not in held:
+                automaton, inside = row.guide.allowed(), openings[i]
+                state, num_read = automaton.read(automaton.start, inside)
+                # Where a block ends amid the bytes, what follows is up to the row.
+                verdict = False if state is None else True if num_read == len(inside) else None
             if verdict is None:
                 verdict = row.accepts(self.trie.bytes_of(i))
                 # What a token allows that ends a block and goes on depends on what the guide learns in between.
@@ -212,15 +235,13 @@ class MaskEngine:
         found, automaton, state = _Found(states=[] if states else None), row.automaton, row.block
         if isinstance(automaton, Words):
             self._walk_words(automaton.words, cast("tuple[int, int, int]", state), found)
-        elif isinstance(automaton, ContextFree) and not states:
-            self._context_free.collect(automaton, state, found.ids, found.ends)
         elif not self._walk_whole(automaton, state, found):
             self._walk(ROOT, automaton, state, 0, found)
         return found
 
     def _walk_whole(self, automaton: Automaton, state: State, found: _Found) -> bool:
         """Walk the whole vocabulary at once where that is faster than one node after another; say whether it was."""
-        children = [self.trie.edges.get(byte, ROOT) for byte, _ in successors(automaton, state)]
+        children = [self.trie.edges.get(byte, ROOT) for byte in automaton.moves(state)]
         if sum(self.trie.ends[child] - child for child in children if child != ROOT) < _FEW_NODES:
             return False
         table = self._tables.setdefault(automaton, MoveTable())
@@ -231,7 +252,10 @@ class MaskEngine:
             found.whole = self._levels.walk(automaton, state, table)
         except TooManyStates:
             self._tables[automaton] = None
-            log.warning("%s", _slow(automaton))
+            log.warning(
+                "masks of %.60s are found token by token, some in tenths of a second: it has too many states",
+                f"{automaton.key!r}",
+            )
             return False
         found.ends += found.whole.ends
         return True
@@ -269,8 +293,13 @@ class MaskEngine:
                 while after < high and words[after][at] == byte:
                     after += 1
                 child = edges.get(node << 8 | byte, ROOT)
-                if child != ROOT and self._arrive(words[low], (low, after, at + 1), start, child, found):
-                    branches.append((low, after, at + 1, child))
+                if child != ROOT and at + 1 == len(words[low]):
+                    found.ends.append((child, at + 1 - start))
+                elif child != ROOT:
+                    if self.trie.ids[child]:
+                        found.add(self.trie.ids[child], (low, after, at + 1))
+                    if self.trie.ends[child] > child + 1:  # tokens go on from it
+                        branches.append((low, after, at + 1, child))
                 low = after
 
     def _walk_word(self, word: bytes, place: tuple[int, int, int], node: int, found: _Found) -> None:
@@ -284,15 +313,6 @@ class MaskEngine:
             if ids_at[node] and end < len(word):
                 found.add(ids_at[node], (low, low + 1, end))
         found.ends.append((node, len(word) - start))
-
-    def _arrive(self, word: bytes, state: tuple[int, int, int], start: int, node: int, found: _Found) -> bool:
-        """Take in what ends at the node; return whether tokens go on from it inside the block."""
-        if state[2] == len(word):
-            found.ends.append((node, state[2] - start))
-            return False
-        if self.trie.ids[node]:
-            found.add(self.trie.ids[node], state)
-        return self.trie.ends[node] > node + 1
 
     def _walk(self, node: int, automaton: Automaton, state: State, depth: int, found: _Found) -> None:
         """Collect the tokens below `node` that any automaton allows."""
@@ -344,7 +364,13 @@ class MaskEngine:
         if key in self._needs:
             return self._needs[key]
         found = self._walked(row, states=True)
-        needs = self._needs_inside(row.automaton, found)
+        automaton, whole = row.automaton, found.whole
+        if whole is None:
+            assert found.states is not None
+            needs = {i: self._fewest_from(automaton, s) for i, s in zip(found.ids, found.states, strict=True)}
+        else:
+            fewest = {n: self._fewest_from(automaton, whole.table.states[n]) for n in np.unique(whole.states).tolist()}
+            needs = {i: fewest[n] for i, n in zip(whole.ids.tolist(), whole.states.tolist(), strict=True)}
         opening = [i for node, depth in found.ends for i in self.trie.opening(node, depth)]
         for i in opening:
             after = row.after(self.trie.bytes_of(i))
@@ -356,22 +382,12 @@ class MaskEngine:
             _keep(self._needs, key, answer, _MOST_MASKS)
         return answer
 
-    def _needs_inside(self, automaton: Automaton, found: _Found) -> dict[int, int]:
-        """Return how many more tokens each of the tokens calls for that stay inside the block."""
-        whole = found.whole
-        if whole is not None:
-            numbers = np.unique(whole.states)
-            fewest = np.array([self._fewest_from(automaton, whole.table.states[n]) for n in numbers.tolist()])
-            return dict(zip(whole.ids.tolist(), fewest[np.searchsorted(numbers, whole.states)].tolist(), strict=True))
-        assert found.states is not None
-        return {i: self._fewest_from(automaton, s) for i, s in zip(found.ids, found.states, strict=True)}
-
     def _fewest_from(self, automaton: Automaton, state: State) -> int:
         if isinstance(automaton, Words):
             return min(map(self._num_tokens, automaton.endings(state)))
         key = automaton.state_key(state)
         if key not in self._fewest:
-            _keep(self._fewest, key, self._num_tokens(shortest(automaton, state)), _MOST_SPELLINGS)
+            _keep(self._fewest, key, self._num_tokens(automaton.shortest(state)), _MOST_SPELLINGS)
         return self._fewest[key]
 
     def _num_tokens(self, text: bytes) -> int:
@@ -391,18 +407,6 @@ class MaskEngine:
                     counts[start] = min(counts[start], 1 + counts[end + 1])
         _keep(self._fewest, text, counts[0], _MOST_SPELLINGS)
         return counts[0]
-
-
-def _slow(automaton: Automaton) -> str:
-    return (
-        f"masks of {automaton.key!r:.60} are found token by token, some in tenths of a second: it has too many states"
-    )
-
-
-def _opened(automaton: Automaton, inside: bytes) -> bool | None:
-    """Say whether a block may begin so; None where one ends amid the bytes, and what follows is up to the row."""
-    state, num_read = read(automaton, automaton.start, inside)
-    return False if state is None else True if num_read == len(inside) else None
 
 
 def _after_open(text: bytes) -> bytes:

@@ -8,23 +8,23 @@ Models that a ragged cache cannot serve go through `rollout.decoding.reference`.
 """
 
 import logging
+import os
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 import numpy as np
 import torch
 
-from rollout.decoding.backbone import Backbone, serves_ragged_rows
-from rollout.decoding.cache import PADDING, RaggedCache
-from rollout.decoding.choice import Logits, choose, log_probabilities, uniforms_of
+from critics.errors import RunFailed
+from rollout.decoding.cache import PADDING, Backbone, RaggedCache, serves_ragged_rows
+from rollout.decoding.choice import Logits, choose, log_probabilities, mask_of, uniforms_of
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
 from rollout.decoding.request import Request, RequestLimits, is_out_of_memory
-from rollout.decoding.rows import Row
-from rollout.decoding.seats import Seats
 from rollout.records.sampling import ALL_OFF, Switches, batches
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,61 @@ _WORTH = 32
 """Fewer shared tokens at the beginning of all prompts are not worth a pass of their own."""
 _IDLE = Mask(np.zeros(1, dtype=np.int64))
 """For rows that have ended: nothing needs to be computed for them."""
+_SHARE_OF_GPU, _SHARE_OF_HOST = 0.8, 0.25
+"""Shares of the free memory that sequences may take; the host's is shared by all samplers."""
+_BYTES_A_SCORE = 32
+"""A row's scores over the vocabulary, as they are and in double precision while one token is drawn."""
+
+
+@dataclass(slots=True)
+class Seats:
+    """Number of sequences written at a time; memory that runs out halves it for good. No sample depends on it."""
+
+    num: int | None = None
+    """None: as many as the free memory holds."""
+
+    def at_once(self, model: Any, requests: Sequence[Request], limits: RequestLimits) -> int:
+        """Return how many of the requests are written at a time."""
+        most = self.num or fitting(model, max((len(each.prompt_ids) for each in requests), default=0), limits)
+        return int(max(1, min(len(requests), most)))
+
+    def halve(self, num: int, error: BaseException) -> int:
+        """Return half of the seats that were too many; raises `RunFailed` where there was one."""
+        if num <= 1:
+            raise RunFailed(
+                "out of memory in sampling with one sequence at a time: set jobs=1, workers.samplers=1, which changes "
+                "no result, then sampling.max_new_tokens lower, or take a smaller model"
+            ) from error
+        self.num = num // 2
+        log.warning("out of memory with %d sequences at a time: going on with %d", num, self.num)
+        return self.num
+
+
+def fitting(model: Any, prompt_length: int, limits: RequestLimits) -> float:
+    """Return how many sequences the free memory holds, roughly, with caches up to the token limit."""
+    if not hasattr(model, "config"):
+        return inf
+    text: Any = model.config.get_text_config()
+
+    def number(*names: str, default: int = 1) -> int:
+        """The first of these that is a number; families name and nest things their own way."""
+        found = (getattr(text, name, None) for name in names)
+        return next((value for value in found if isinstance(value, int) and value), default)
+
+    size, hidden, heads = model.dtype.itemsize, number("hidden_size"), number("num_attention_heads")
+    kept = number("num_key_value_heads", "num_kv_heads", default=heads) * number("head_dim", default=hidden // heads)
+    cache = 2 * number("num_hidden_layers") * kept * size * (prompt_length + limits.max_new_tokens)
+    reading = prompt_length * size * (8 * hidden + 3 * number("intermediate_size", default=4 * hidden))
+    return _free_bytes(model.device) / (cache + reading + _BYTES_A_SCORE * number("vocab_size"))
+
+
+def _free_bytes(device: torch.device) -> float:
+    if device.type == "cuda":
+        unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return _SHARE_OF_GPU * (torch.cuda.mem_get_info(device)[0] + unused)
+    if "SC_AVPHYS_PAGES" not in os.sysconf_names:
+        return inf
+    return _SHARE_OF_HOST * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def sample_batch(
@@ -158,7 +213,10 @@ class DecodingLoop:
         numbers = fresh or list(range(len(self._seats)))
         seats = [self._seats[number] for number in numbers]
         scores = self._read(seats, None if len(numbers) == len(self._seats) else numbers)
-        masks = [self._mask(seat.request) for seat in seats]
+        masks = [
+            _IDLE if seat.request.ended else mask_of(seat.request, self.masks, self.limits, self.switches)
+            for seat in seats
+        ]
         uniforms = [0.0 if s.request.ended else s.uniforms[len(s.request.output)] for s in seats]
         tokens = choose(scores, masks, self.limits.temperature, uniforms, len(self.masks.vocabulary))
         writing = [row for row, seat in enumerate(seats) if not seat.request.ended]
@@ -200,56 +258,41 @@ class DecodingLoop:
         placed = zip(blanks, seats, ends, strict=True)
         positions = torch.tensor([[PADDING] * n + list(range(s.length, end)) for n, s, end in placed])
         seen = self._cache.place(positions, numbers)
-        scores = self._scores(seats, ids, positions, seen)
+        unscored = [seat.num_unscored if self.switches.log_probabilities else 0 for seat in seats]
+        if any(unscored):  # forced tokens, whose log-probabilities are asked for
+            logits = self._backbone.all_logits(ids, positions, seen, self._cache)
+            for row, (seat, num) in enumerate(zip(seats, unscored, strict=True)):
+                if num:
+                    values = log_probabilities(logits[row, -num - 1 : -1], seat.waiting[-num:])
+                    seat.request.log_probabilities += values
+            scores: Any = Logits(logits[:, -1])
+        else:
+            scores = self._backbone.scores(ids, positions, seen, self._cache)
         for seat, end in zip(seats, ends, strict=True):
             seat.length, seat.waiting = end, []
         return scores
-
-    def _scores(self, seats: Sequence[_Seat], ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor) -> Any:
-        forced = [seat.num_unscored if self.switches.log_probabilities else 0 for seat in seats]
-        if not any(forced):
-            return self._backbone.scores(ids, positions, seen, self._cache)
-        logits = self._backbone.all_logits(ids, positions, seen, self._cache)
-        for row, (seat, num_forced) in enumerate(zip(seats, forced, strict=True)):
-            if num_forced:
-                before = logits[row, -num_forced - 1 : -1]
-                seat.request.log_probabilities += log_probabilities(before, seat.waiting[-num_forced:])
-        return Logits(logits[:, -1])
-
-    def _mask(self, request: Request) -> Mask | None:
-        if request.ended:
-            return _IDLE
-        if request.row is None:
-            return None
-        if self.switches.fit_blocks:
-            return self.masks.fitting(request.row, request.num_left(self.limits))
-        return self.masks.mask(request.row)
 
     def _take(self, seat: _Seat, token: int) -> None:
         """Record a token and, if the switch is on, what its guide forces after it."""
         request = seat.request
         request.take(token, self.masks.vocabulary, self.limits)
         seat.waiting = [token]
-        if self.switches.jump_forward:
-            self._jump(seat, request)
+        while self.switches.jump_forward and not request.ended and request.row is not None:
+            forced = self.masks.forced(request.row)
+            if forced and self.switches.fit_blocks:
+                # Does the block still fit after the usual spelling, which need not be the shortest?
+                after = request.row.after(b"".join(self.masks.trie.bytes_of(i) for i in forced))
+                assert after is not None
+                if len(forced) + self.masks.fewest(after) > request.num_left(self.limits):
+                    break
+            if not forced:
+                break
+            for each in forced:
+                if not request.ended:
+                    request.take(each, self.masks.vocabulary, self.limits, forced=True)
+                    seat.waiting.append(each)
         if not self._is_live(seat):
             seat.waiting = []
-
-    def _jump(self, seat: _Seat, request: Request) -> None:
-        while not request.ended and request.row is not None:
-            forced = self.masks.forced(request.row)
-            if not forced or (self.switches.fit_blocks and not self._fits(request, request.row, forced)):
-                return
-            for token in forced:
-                if not request.ended:
-                    request.take(token, self.masks.vocabulary, self.limits, forced=True)
-                    seat.waiting.append(token)
-
-    def _fits(self, request: Request, row: Row, forced: Sequence[int]) -> bool:
-        """Say whether a block still fits after the usual spelling, which need not be the shortest."""
-        after = row.after(b"".join(self.masks.trie.bytes_of(i) for i in forced))
-        assert after is not None
-        return len(forced) + self.masks.fewest(after) <= request.num_left(self.limits)
 
     def _make_room(self, waiting: deque[Request]) -> None:
         """Give the seats of sequences that have ended to those that wait, or drop them when there are many."""

@@ -18,10 +18,9 @@ import numpy.typing as npt
 
 from rollout.decoding.automaton import Automaton, State
 from rollout.decoding.guide import Guide
-from rollout.decoding.masks import Mask
-from rollout.decoding.rows import Row
-from rollout.decoding.texts import TextMasks, row_of
-from rollout.decoding.tokens import token_bytes
+from rollout.decoding.masks import Mask, MaskEngine
+from rollout.decoding.rows import Row, row_of
+from rollout.decoding.vocabulary import token_bytes
 
 _MOST_WORDS = 2_000
 """Masks kept as bits: 16 KB each at 128,000 tokens."""
@@ -165,7 +164,7 @@ class GuideGrammar:
 class GuideBackend:
     """Maker of grammars: vLLM's `StructuredOutputBackend`, for requests that `announce` named."""
 
-    masks: TextMasks
+    masks: MaskEngine
     num_outputs: int
     """Width of the model's output, which may be more than the tokenizer's tokens."""
     lock: Lock = field(default_factory=Lock)
@@ -289,7 +288,7 @@ class Backends:
         ids = eos_ids or (self._tokenizer.eos_token_id,)
         with self._making:
             if ids not in self._made:
-                masks = TextMasks(token_bytes(self._tokenizer), ids, spell=self._spelled)
+                masks = MaskEngine(token_bytes(self._tokenizer), ids, spell=self._spelled)
                 self._made[ids] = GuideBackend(masks, self._num_outputs)
             return self._made[ids]
 

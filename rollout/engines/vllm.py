@@ -1,4 +1,4 @@
-"""vLLM in this process: one running engine, which outlives the policies that ask it.
+"""vLLM in this process: one running engine, which outlives the policies that ask it, and a policy over it.
 
 vLLM is the extra `certistar[vllm]` and is imported here alone. Its scheduler runs in this process, so a guide is
 handed over as the object that it is (`rollout.engines.grammar`); workers of a tensor-parallel engine get bit masks. The
@@ -9,7 +9,7 @@ another one is taken for its own.
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,11 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError, RunFailed
+from rollout.decoding.guide import Guide
 from rollout.decoding.request import is_out_of_memory
-from rollout.policies.models import empty_model, source
+from rollout.policies.models import LoraAdapter, empty_model, source
+from rollout.policies.policy import Completion, TokenPolicy, model_digest
+from rollout.prompts.style import PromptStyle
+from rollout.records.digests import EngineUse, PolicyDigests, adapter_weights_digest
+from rollout.records.sampling import Sampling
 
 if TYPE_CHECKING:
-    from rollout.decoding.texts import TextMasks
+    from rollout.decoding.masks import MaskEngine
     from rollout.engines.grammar import GuidedRequest
 
 ENVIRONMENT = {
@@ -58,40 +63,10 @@ class EngineSettings:
     """Longest prompt with its completion; None: what the model's configuration says."""
 
 
-@dataclass(frozen=True, slots=True)
-class EngineRequest:
-    """A prompt to go on with."""
-
-    prompt_ids: list[int]
-    seed: int
-    guided: "GuidedRequest | None"
-
-
-@dataclass(frozen=True, slots=True)
-class EngineSampling:
-    """Sampling parameters of all requests of a batch."""
-
-    temperature: float
-    max_new_tokens: int
-    eos_id: int
-    stop: str = ""
-    also_ends: tuple[int, ...] = ()
-    """Other tokens that end a text as `eos_id` does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Adapter:
-    """A LoRA adapter, named by the digest of its weights."""
-
-    folder: Path
-    digest: str
-    rank: int
-
-
 class VLLMEngine:
     """A running engine."""
 
-    def __init__(self, llm: Any, masks: "TextMasks", max_rank: int) -> None:
+    def __init__(self, llm: Any, masks: "MaskEngine", max_rank: int) -> None:
         from rollout.engines.grammar import GuideBackend
 
         self._llm = llm
@@ -108,17 +83,46 @@ class VLLMEngine:
         self._sleeps = False
 
     def write(
-        self, requests: Sequence[EngineRequest], asked: EngineSampling, adapter: Adapter | None
+        self,
+        prompts: Sequence[list[int]],
+        guided: "Sequence[GuidedRequest | None]",
+        seeds: Sequence[int],
+        sampling: Sampling,
+        *,
+        end_ids: Sequence[int],
+        adapter: LoraAdapter | None,
     ) -> list[list[int]]:
-        """Return each request's new ids, end-of-text included where it was written."""
-        params = [self._params(request, asked) for request in requests]
+        """Return each prompt's new ids, end-of-text included where it was written; `sampling.stop` ends a text too."""
+        module: Any = import_module("vllm.sampling_params")
+        params: list[Any] = []
+        for request, seed in zip(guided, seeds, strict=True):
+            choice = None if request is None else self._backend.announce(request)
+            grammar = None if choice is None else module.StructuredOutputsParams(choice=choice)
+            made = module.SamplingParams(
+                temperature=sampling.temperature,
+                max_tokens=sampling.max_new_tokens,
+                seed=None if sampling.temperature == 0 else seed,
+                stop_token_ids=list(end_ids),
+                ignore_eos=True,
+                stop=sampling.stop or None,
+                detokenize=bool(sampling.stop),
+                skip_special_tokens=False,  # a stop may be one
+                structured_outputs=grammar,
+            )
+            params.append(made)
         try:
-            done = self._generate([request.prompt_ids for request in requests], params, adapter)
+            done = self._generate(prompts, params, adapter)
         finally:
             self._backend.forget()
-        return [self._written(each.outputs[0]) for each in done]
+        outputs = [each.outputs[0] for each in done]
+        if failed := next((each for each in outputs if each.finish_reason not in ("stop", "length")), None):
+            raise RunFailed(
+                f"engine vllm: a request ended with {failed.finish_reason!r}; run the command again, and with "
+                "`model.engine: own` if it comes back"
+            )
+        return [list(each.token_ids) for each in outputs]
 
-    def score(self, texts: Sequence[tuple[list[int], list[int]]], adapter: Adapter | None) -> list[list[float]]:
+    def score(self, texts: Sequence[tuple[list[int], list[int]]], adapter: LoraAdapter | None) -> list[list[float]]:
         """Return the log-probability of each token of the second part of each text, under the model as it is.
 
         They are read off a pass over the whole text: those that vLLM gives while it writes are of the masked model.
@@ -131,7 +135,7 @@ class VLLMEngine:
             for each, (before, after) in zip(done, texts, strict=True)
         ]
 
-    def load(self, adapter: Adapter) -> None:
+    def load(self, adapter: LoraAdapter) -> None:
         """Read an adapter's weights, whose folder may then go; raises `InputError` where they do not fit."""
         self._wake()
         try:
@@ -150,7 +154,7 @@ class VLLMEngine:
         """End the engine and free what it holds."""
         self._llm.llm_engine.engine_core.shutdown()
 
-    def _generate(self, prompts: Sequence[list[int]], params: list[Any], adapter: Adapter | None) -> Any:
+    def _generate(self, prompts: Sequence[list[int]], params: list[Any], adapter: LoraAdapter | None) -> Any:
         self._wake()
         asked = [{"prompt_token_ids": ids} for ids in prompts]
         return self._llm.generate(asked, params, use_tqdm=False, lora_request=self._lora(adapter))
@@ -160,32 +164,7 @@ class VLLMEngine:
             self._llm.wake_up()
             self._sleeps = False
 
-    def _params(self, request: EngineRequest, asked: EngineSampling) -> Any:
-        module: Any = import_module("vllm.sampling_params")
-        grammar = None
-        if request.guided is not None:
-            grammar = module.StructuredOutputsParams(choice=self._backend.announce(request.guided))
-        return module.SamplingParams(
-            temperature=asked.temperature,
-            max_tokens=asked.max_new_tokens,
-            seed=None if asked.temperature == 0 else request.seed,
-            stop_token_ids=[asked.eos_id, *asked.also_ends],
-            ignore_eos=True,
-            stop=asked.stop or None,
-            detokenize=bool(asked.stop),
-            skip_special_tokens=False,  # a stop may be one
-            structured_outputs=grammar,
-        )
-
-    def _written(self, output: Any) -> list[int]:
-        if output.finish_reason not in ("stop", "length"):
-            raise RunFailed(
-                f"engine vllm: a request ended with {output.finish_reason!r}; run the command again, and with "
-                "`model.engine: own` if it comes back"
-            )
-        return list(output.token_ids)
-
-    def _lora(self, adapter: Adapter | None) -> Any:
+    def _lora(self, adapter: LoraAdapter | None) -> Any:
         """Return vLLM's request for an adapter: a new one has a new number, and its digest for a name."""
         if adapter is None:
             return None
@@ -200,11 +179,6 @@ def require() -> None:
         raise _missing("it is not installed here")
 
 
-def version() -> str:
-    """Return the version of vLLM that is installed; raises `InputError` where there is none."""
-    return _imported().__version__
-
-
 @dataclass(slots=True)
 class _Running:
     """The engine of this process; there is one at a time, since it takes all the memory that it may."""
@@ -217,7 +191,7 @@ _running = _Running()
 
 
 def running_engine(
-    settings: EngineSettings, tokenizer: str, make_masks: "Callable[[], TextMasks]", adapter: Adapter | None
+    settings: EngineSettings, tokenizer: str, make_masks: "Callable[[], MaskEngine]", adapter: LoraAdapter | None
 ) -> VLLMEngine:
     """Return the engine of this process, started where none runs with these settings and room for the adapter."""
     found, rank = _running.engine, 0 if adapter is None else adapter.rank
@@ -249,7 +223,7 @@ def rank_of(adapter: Path) -> int:
     return rank
 
 
-def _started(settings: EngineSettings, tokenizer: str, masks: "TextMasks", rank: int) -> VLLMEngine:
+def _started(settings: EngineSettings, tokenizer: str, masks: "MaskEngine", rank: int) -> VLLMEngine:
     import torch
 
     has_gpu = torch.cuda.is_available()
@@ -317,3 +291,68 @@ def _imported() -> Any:
 
 def _missing(why: str) -> InputError:
     return InputError(f'model.engine: no vLLM ({why}); pip install "certistar[vllm]", or write `engine: own`')
+
+
+class VLLMPolicy(TokenPolicy):
+    """A causal LM in vLLM, with or without a LoRA adapter; a model trained as a whole takes the base's place."""
+
+    def __init__(self, settings: EngineSettings, adapter: Path | None = None, *, prompt_style: PromptStyle) -> None:
+        used = EngineUse("vllm", _imported().__version__)
+        super().__init__(settings.model, prompt_style)
+        self._tokenizer_name = settings.model
+        digest = None if adapter is None else adapter_weights_digest(adapter)
+        self._adapter = None
+        if adapter is not None and digest is not None:
+            if (adapter / "adapter_config.json").exists():
+                self._adapter = LoraAdapter(adapter, digest, rank_of(adapter))
+            else:
+                settings = replace(settings, model=str(adapter))
+        self.digests = PolicyDigests(model_digest(self._tokenizer_name), digest, used)
+        self._settings = settings
+        if self._adapter is not None:
+            self._engine.load(self._adapter)
+
+    @property
+    def _engine(self) -> VLLMEngine:
+        """The engine of this process, started anew where another policy needed another one since."""
+        return running_engine(self._settings, self._tokenizer_name, self.masks, self._adapter)
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Sample each prompt as a request of its own; equal seeds make equal texts in this engine alone."""
+        from rollout.engines.grammar import GuidedRequest
+
+        most, fits, asked = sampling.max_new_tokens, sampling.switches.fit_blocks, list(map(self.prompt_ids, prompts))
+        guided: list[GuidedRequest | None] = [None] * len(prompts)
+        if guides is not None:
+            guided = [GuidedRequest(guide, most, fits) for guide in guides]
+        self._refuse_too_long(asked, most)
+        sampling = replace(sampling, stop=sampling.stop or self.stop)
+        written = self._engine.write(asked, guided, seeds, sampling, end_ids=self.end_ids, adapter=self._adapter)
+        scored: list[list[float]] = [[]] * len(written)
+        if sampling.switches.log_probabilities:
+            scored = self._engine.score(list(zip(asked, written, strict=True)), self._adapter)
+        return [
+            self.completion(ids, sampling.stop, log_probabilities=tuple(values))
+            for ids, values in zip(written, scored, strict=True)
+        ]
+
+    def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
+        """Return the log-probability of each continuation, tokenised apart from its prompt as in training."""
+        texts = [
+            (self.prompt_ids(prompt), self.spelled(continuation.encode()))
+            for prompt, continuation in zip(prompts, continuations, strict=True)
+        ]
+        self._refuse_too_long([before + after for before, after in texts], 1)
+        return list(map(sum, self._engine.score(texts, self._adapter)))
+
+    def _refuse_too_long(self, prompts: Sequence[Sequence[int]], num_new: int) -> None:
+        """vLLM would end such an attempt early, and it would look cut off by the token limit."""
+        longest = max(map(len, prompts), default=0)
+        if longest + num_new > self._engine.max_tokens:
+            raise InputError(
+                f"engine vllm: a prompt of {longest} tokens and {num_new} new ones are more than the "
+                f"{self._engine.max_tokens} that it was started for; lower sampling.max_new_tokens, or write "
+                "`engine: own`"
+            )

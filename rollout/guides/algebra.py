@@ -74,7 +74,9 @@ class AlgebraGuide:
     def allowed(self) -> Actions:
         """Return `var`, `eq` once a variable is declared, and `solve` once one is determined."""
         if self._allowed is None:
-            contents: dict[str, Automaton] = {"var": self._declarable()}
+            may_declare = len(self.variables) < _MAX_VARIABLES
+            names = _name() if may_declare else Words(name.encode() + CLOSE for name in self.variables)
+            contents: dict[str, Automaton] = {"var": names}
             if self.variables and len(self.equations) < _MAX_EQUATIONS:
                 contents["eq"] = Equation(self.variables)
             if found := self.solutions:
@@ -105,11 +107,6 @@ class AlgebraGuide:
         """The variables that `solve` offers, with their values."""
         return solve(self.equations)
 
-    def _declarable(self) -> Automaton:
-        if len(self.variables) < _MAX_VARIABLES:
-            return _name()
-        return Words(name.encode() + CLOSE for name in self.variables)
-
 
 class _Place(NamedTuple):
     """Progress through an equation: all that decides what may follow, so that a finite stack is enough."""
@@ -125,12 +122,12 @@ class _Place(NamedTuple):
     """Characters read of a name; of a number's part only the length, as so many nines."""
 
 
-class Equation:
+class Equation(Automaton):
     """The equations over `names`, each ending in `]]`: an automaton with a counter for the parentheses."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self.key: Hashable = ("equation", tuple(sorted(names)))
-        self.start: State = _Place("first")
+        self.key = ("equation", tuple(sorted(names)))
+        self.start = _Place("first")
         self._names = frozenset(names)
         self._prefixes = frozenset(name[:length] for name in names for length in range(1, len(name) + 1))
 
@@ -146,10 +143,6 @@ class Equation:
     def done(self, state: State) -> bool:
         """Say whether both brackets are read."""
         return cast("_Place", state).phase == "closed"
-
-    def state_key(self, state: State) -> Hashable:
-        """Return the names together with the place."""
-        return self.key, state
 
     def _before_operand(self, place: _Place, char: str) -> _Place | None:
         if char == " " and place.phase in ("next", "right"):
@@ -207,7 +200,7 @@ def solve(equations: tuple[str, ...]) -> Mapping[str, Fraction]:
     """
     known: dict[str, Fraction] = {}
     while True:
-        forms = [linear_form(equation, known) for equation in equations]
+        forms = [_linear_form(equation, known) for equation in equations]
         found = _determined([form for form in forms if form is not None])
         if found is None:
             return {}
@@ -240,11 +233,11 @@ def _determined(forms: list[Form]) -> dict[str, Fraction] | None:
     return found
 
 
-def linear_form(equation: str, known: Mapping[str, Fraction]) -> Form | None:
+def _linear_form(equation: str, known: Mapping[str, Fraction]) -> Form | None:
     """Return left side minus right side once `known` values are put in; None where that is not linear."""
     left, _, right = equation.partition("=")
     try:
-        form = _combine(_read(left, known), _read(right, known), -1)
+        form = _plus(_read(left, known), _read(right, known), -1)
     except _NotLinear:
         return None
     if _is_constant(form):
@@ -258,72 +251,49 @@ class _NotLinear(Exception):  # noqa: N818
 
 
 def _read(text: str, known: Mapping[str, Fraction]) -> Form:
-    return _SumReader(_TOKEN.findall(text), known).sum()
+    """Read a sum that `Equation` accepted; raises `_NotLinear`."""
+    tokens = _TOKEN.findall(text)[::-1]
 
+    def take(operators: str) -> str:
+        return tokens.pop() if tokens and tokens[-1] in operators else ""
 
-class _SumReader:
-    """Reads a sum that `Equation` accepted, by recursive descent; raises `_NotLinear`."""
-
-    def __init__(self, tokens: list[str], known: Mapping[str, Fraction]) -> None:
-        self._tokens = tokens[::-1]
-        self._known = known
-
-    def sum(self) -> Form:
-        sign = -1 if self._take("-") else 1
-        total = _combine({}, self._product(), sign)
-        while operator := self._take("+-"):
-            total = _combine(total, self._product(), 1 if operator == "+" else -1)
+    def read_sum() -> Form:
+        total = _plus({}, read_product(), -1 if take("-") else 1)
+        while operator := take("+-"):
+            total = _plus(total, read_product(), 1 if operator == "+" else -1)
         return total
 
-    def _product(self) -> Form:
-        product = self._operand()
-        while operator := self._take("*/"):
-            operand = self._operand()
-            if operator == "/":
-                product = _scaled(product, 1 / _divisor(operand))
-            elif _is_constant(product):
-                product = _scaled(operand, product.get("", Fraction()))
-            else:
-                product = _scaled(product, _constant(operand))
+    def read_product() -> Form:
+        product = read_operand()
+        while operator := take("*/"):
+            other = read_operand()
+            if operator == "*" and _is_constant(product):
+                product, other = other, product
+            factor = other.get("", Fraction())
+            if not _is_constant(other) or (operator == "/" and factor == 0):
+                raise _NotLinear
+            product = _plus({}, product, factor if operator == "*" else 1 / factor)
         return product
 
-    def _operand(self) -> Form:
-        token = self._tokens.pop()
+    def read_operand() -> Form:
+        token = tokens.pop()
         if token == "(":
-            inner = self.sum()
-            self._tokens.pop()
+            inner = read_sum()
+            tokens.pop()
             return inner
         if token[0] in _DIGITS:
             return {"": Fraction(token)}
-        return {"": self._known[token]} if token in self._known else {token: Fraction(1)}
+        return {"": known[token]} if token in known else {token: Fraction(1)}
 
-    def _take(self, operators: str) -> str:
-        return self._tokens.pop() if self._tokens and self._tokens[-1] in operators else ""
+    return read_sum()
 
 
-def _combine(left: Form, right: Form, factor: int) -> Form:
+def _plus(left: Form, right: Form, factor: int | Fraction) -> Form:
     return {name: left.get(name, Fraction()) + factor * right.get(name, Fraction()) for name in {**left, **right}}
-
-
-def _scaled(form: Form, factor: Fraction) -> Form:
-    return {name: value * factor for name, value in form.items()}
 
 
 def _is_constant(form: Form) -> bool:
     return not any(value for name, value in form.items() if name)
-
-
-def _constant(form: Form) -> Fraction:
-    if not _is_constant(form):
-        raise _NotLinear
-    return form.get("", Fraction())
-
-
-def _divisor(form: Form) -> Fraction:
-    divisor = _constant(form)
-    if divisor == 0:
-        raise _NotLinear
-    return divisor
 
 
 def _is_small(value: Fraction) -> bool:

@@ -55,7 +55,7 @@ class GuideRecipe:
         if not self.is_concluding:
             made = guide_named(self.name, self.problem)
         elif self.name == "logic":
-            from rollout.decoding.conclusion import ConcludingGuide
+            from rollout.decoding.rows import ConcludingGuide
             from rollout.guides.logic import LogicGuide
 
             made = ConcludingGuide(LogicGuide.for_problem(self.problem), self.problem)

@@ -14,10 +14,10 @@ from critics.replay.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.replay.sorts import SortedSignature, SortError
 from critics.text.background import background, vocabulary
 from rollout.decoding.automaton import (
+    Actions,
     Automaton,
     Pattern,
     RegularLanguage,
-    State,
     Words,
     chars,
     choice,
@@ -71,7 +71,7 @@ class LogicGuide:
         """The typed theory that has all names that may be written; None where any may."""
         self._gave_up = False
         """Whether a block cost more than the kernel's budget, so that what follows is not known to the end."""
-        self._allowed: _Blocks | None = None
+        self._allowed: Actions | None = None
 
     @classmethod
     def for_problem(cls, problem: Problem) -> "LogicGuide":
@@ -84,12 +84,11 @@ class LogicGuide:
         """The offers decide what is allowed."""
         return self.allowed().key
 
-    def allowed(self) -> "_Blocks":
-        """Return the grammar of the formalising actions together with the current inferences."""
+    def allowed(self) -> Actions:
+        """Return the formalising actions together with the current inferences."""
         if self._allowed is None:
-            words = Words(b"infer:" + offer.encode() + CLOSE for offer in self.offers)
-            grammar = _formalising_grammar(self.plain) if self.typed is None else _typed_grammar(self.typed)
-            self._allowed = _Blocks(words, grammar)
+            fixed = formalising(self.plain) if self.typed is None else _of_typed(self.typed)
+            self._allowed = Actions({**fixed, "infer": Words(offer.encode() + CLOSE for offer in self.offers)})
         return self._allowed
 
     def close(self, block: bytes) -> None:
@@ -145,58 +144,24 @@ class LogicGuide:
                 return None
 
 
-class _Blocks:
-    """The union of the fixed grammar and the words for `infer`; their first bytes keep them apart."""
-
-    def __init__(self, inferences: Words, grammar: RegularLanguage) -> None:
-        self.inferences = inferences
-        self.grammar = grammar
-        self.key: Hashable = (grammar.key, inferences.key)
-        self.start: State = (self.grammar.start, inferences.start)
-
-    def step(self, state: State, byte: int) -> State | None:
-        fixed, word = state
-        if fixed is not None:
-            fixed = self.grammar.step(fixed, byte)
-        if word is not None:
-            word = self.inferences.step(word, byte)
-        return None if fixed is None and word is None else (fixed, word)
-
-    def read(self, state: State, text: bytes) -> State | None:
-        fixed, word = state
-        fixed = None if fixed is None else self.grammar.read(fixed, text)
-        word = None if word is None else self.inferences.read(word, text)
-        return None if fixed is None and word is None else (fixed, word)
-
-    def done(self, state: State) -> bool:
-        fixed, word = state
-        return (fixed is not None and self.grammar.done(fixed)) or (word is not None and self.inferences.done(word))
-
-    def state_key(self, state: State) -> Hashable:
-        """Forget the inferences where they are ruled out: formalising is the same for every problem."""
-        fixed, word = state
-        if word is None:
-            return self.grammar.state_key(fixed)
-        return self.inferences.state_key(word) if fixed is None else (self.key, state)
-
-    def narrowed(self, state: State) -> tuple[Automaton, State]:
-        """Leave the part that is ruled out behind."""
-        fixed, word = state
-        if word is None:
-            return self.grammar, fixed
-        return (self.inferences, word) if fixed is None else (self, state)
-
-
 @lru_cache(maxsize=2)
-def _formalising_grammar(plain: bool) -> RegularLanguage:
-    """Return `object|prop|relation:NAME`, `axiom:STATEMENT` and `goal:LITERAL`, single blanks, closed by `]]`."""
+def formalising(plain: bool) -> dict[str, Automaton]:
+    """Return what `object`, `prop` and `relation` (names), `axiom` (statements) and `goal` (literals) may hold."""
     name = _name(24 if plain else MAX_NAME_LENGTH - 1)
-    open_term = choice(name, _VARIABLE)
     depth = 0 if plain else _TERM_DEPTH
-    ground, open_ = _literal_of(name, _term_of(name, name, depth)), _literal_of(name, _term_of(name, open_term, depth))
+    ground, open_ = (_literal_of(name, _term_of(name, atom, depth)) for atom in (name, choice(name, _VARIABLE)))
     more = repeat(sequence(literal(" -> "), open_))
     statement = choice(ground, sequence(open_, more)) if plain else sequence(open_, choice(literal(""), more))
-    return _blocks_of("plain" if plain else "terms", name, statement, ground)
+    return _contents("plain" if plain else "terms", name, statement, ground)
+
+
+def _contents(key: str, name: Pattern, statement: Pattern, ground: Pattern) -> dict[str, Automaton]:
+    end = literal(CLOSE.decode())
+    parts = {"object": name, "axiom": statement, "goal": ground}
+    made: dict[str, Automaton] = {
+        action: RegularLanguage(f"{key} {action}", sequence(part, end)) for action, part in parts.items()
+    }
+    return made | {"prop": made["object"], "relation": made["object"]}
 
 
 def _name(most: int) -> Pattern:
@@ -204,29 +169,15 @@ def _name(most: int) -> Pattern:
     return sequence(chars(_NAME_CHARS), choice(literal(""), repeat(part, most=most)))
 
 
-def _blocks_of(key: str, name: Pattern, statement: Pattern, ground: Pattern) -> RegularLanguage:
-    return RegularLanguage(
-        key,
-        sequence(
-            choice(
-                sequence(choice(literal("object:"), literal("prop:"), literal("relation:")), name),
-                sequence(literal("axiom:"), statement),
-                sequence(literal("goal:"), ground),
-            ),
-            literal(CLOSE.decode()),
-        ),
-    )
-
-
 @lru_cache(maxsize=4)
-def _typed_grammar(typed: Typed) -> RegularLanguage:
-    """Return the blocks of a typed theory: its names, with as many arguments as they take."""
+def _of_typed(typed: Typed) -> dict[str, Automaton]:
+    """Return the contents of a typed theory's blocks: its names, with as many arguments as they take."""
     signature = typed.signature
     # Without a bound of their length, or their many places would make an automaton that takes seconds to build.
     name = _name(0)
     ground, open_ = (_typed_literal(signature, name, is_open=is_open) for is_open in (False, True))
     statement = sequence(open_, choice(literal(""), repeat(sequence(literal(" -> "), open_))))
-    return _blocks_of(f"typed {typed.name}", name, statement, ground)
+    return _contents(f"typed {typed.name}", name, statement, ground)
 
 
 def _typed_literal(signature: SortedSignature, name: Pattern, *, is_open: bool) -> Pattern:

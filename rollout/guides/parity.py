@@ -46,12 +46,12 @@ class ParityGuide:
 @lru_cache(maxsize=len(_MARKERS))
 def _counted_bits(marker: str) -> RegularLanguage:
     """Return `parity:BITS`, the marker, and the parity of the bits."""
-    zeros = _any(chars("0"))
-    even = sequence(zeros, _any(sequence(literal("1"), zeros, literal("1"), zeros)))
+
+    def some(part: Pattern) -> Pattern:
+        return choice(literal(""), repeat(part))
+
+    zeros = some(chars("0"))
+    even = sequence(zeros, some(sequence(literal("1"), zeros, literal("1"), zeros)))
     odd = sequence(zeros, literal("1"), even)
     counted = choice(sequence(even, literal(f"{marker}0")), sequence(odd, literal(f"{marker}1")))
     return RegularLanguage(f"parity {marker}", sequence(literal("parity:"), counted, literal(CLOSE.decode())))
-
-
-def _any(part: Pattern) -> Pattern:
-    return choice(literal(""), repeat(part))

@@ -67,9 +67,9 @@ class QuoteGuide:
         self.name = name
         self.quotations: list[Quotation] = []
         self._offers = _offers(source, name)
-        self._allowed = Words(b"quote:" + sentence + CLOSE for sentence in self._offers)
         # A page has thousands of sentences; hashing them for every mask would cost more than the mask.
-        self._allowed.key = ("quote", hashlib.sha256(b"\0".join(self._allowed.words)).hexdigest())
+        key = "quote", hashlib.sha256(b"\0".join(sorted(self._offers))).hexdigest()
+        self._allowed = Words((b"quote:" + sentence + CLOSE for sentence in self._offers), key=key)
 
     @classmethod
     def for_problem(cls, problem: Problem) -> "QuoteGuide":
@@ -102,19 +102,15 @@ class QuoteGuide:
 def sentences(source: str) -> Iterator[SourceSentence]:
     """Yield the sentences of a source in order, by the rules at the top of this file."""
     start = _skip(source, 0)
-    for end in _END.finditer(source):
-        if end.start() < start or (end.lastgroup == "stop" and not _is_final(source, end)):
-            continue
-        at = end.start() if end.lastgroup == "empty_line" else end.end()
-        yield from _sentence(source, start, at)
+    for end in [*_END.finditer(source), None]:
+        at = len(source)
+        if end is not None:
+            if end.start() < start or (end["stop"] and not _is_final(source, end)):
+                continue
+            at = end.start() if end["empty_line"] else end.end()
+        if text := source[start:at].rstrip():
+            yield SourceSentence(text, start, start + len(text))
         start = _skip(source, at)
-    yield from _sentence(source, start, len(source))
-
-
-def _sentence(source: str, start: int, end: int) -> Iterator[SourceSentence]:
-    text = source[start:end].rstrip()
-    if text:
-        yield SourceSentence(text, start, start + len(text))
 
 
 def _skip(source: str, at: int) -> int:

@@ -6,7 +6,6 @@ anew. There each changed layer computes its low rank beside its base, in two ope
 """
 
 import warnings
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,31 +43,32 @@ class LowRank(nn.Module):
 def joined(model: Any, adapter: Path) -> tuple[Any, JoinedBy]:
     """Return the model with a saved adapter, and how; the model's modules are changed, its tensors are not."""
     import peft
+    from peft.tuners.lora import LoraLayer
 
     loader: Any = peft.PeftModel
     wrapped = loader.from_pretrained(model, str(adapter)).eval().requires_grad_(False)
     kind: Any = peft.PeftType
     if wrapped.active_peft_config.peft_type not in (kind.LORA,):
         return wrapped, "peft"
-    layers = _changed_layers(wrapped)
+    plain = wrapped.get_base_model()
+    layers: dict[str, Any] = {name: module for name, module in plain.named_modules() if isinstance(module, LoraLayer)}
     if not all(map(_is_known, layers.values())):
         return wrapped, "peft"
-    if all(map(_is_whole, layers.values())):
-        return _merged(wrapped, layers.values()), "merged"
-    if not all(isinstance(layer.get_base_layer(), nn.Linear) for layer in layers.values()):
+    bases = [layer.get_base_layer() for layer in layers.values()]
+    weights = [getattr(base, "weight", None) for base in bases]
+    # Sums of such weights lose nothing but float32's own error.
+    if all(type(weight) is nn.Parameter and weight.dtype == torch.float32 for weight in weights):
+        for base in bases:  # what is tied to a changed layer keeps its own
+            base.weight = nn.Parameter(base.weight.data, requires_grad=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # peft warns of tied weights, which are none any more
+            return wrapped.merge_and_unload(safe_merge=True), "merged"  # the other way writes into the weights
+    if not all(isinstance(base, nn.Linear) for base in bases):
         return wrapped, "peft"
-    plain = wrapped.get_base_model()
     for name, layer in layers.items():
         parent, _, own = name.rpartition(".")
         setattr(plain.get_submodule(parent), own, _beside(layer, plain.dtype))
     return plain, "beside"
-
-
-def _changed_layers(wrapped: Any) -> dict[str, Any]:
-    from peft.tuners.lora import LoraLayer
-
-    plain = wrapped.get_base_model()
-    return {name: module for name, module in plain.named_modules() if isinstance(module, LoraLayer)}
 
 
 def _is_known(layer: Any) -> bool:
@@ -77,22 +77,6 @@ def _is_known(layer: Any) -> bool:
     variants = {type(variant).__name__ for variant in layer.lora_variant.values()}
     has_bias = any(layer.lora_bias.values())
     return len(names) == 1 and variants <= {"DoraLinearVariant", "DoraEmbeddingVariant"} and not has_bias
-
-
-def _is_whole(layer: Any) -> bool:
-    """Say whether sums of the layer's weights lose nothing but float32's own error."""
-    weight: Any = getattr(layer.get_base_layer(), "weight", None)
-    return type(weight) is nn.Parameter and weight.dtype == torch.float32
-
-
-def _merged(wrapped: Any, layers: Iterable[Any]) -> Any:
-    """Put sums in the place of the weights; what is tied to a changed layer keeps its own."""
-    for layer in layers:
-        base = layer.get_base_layer()
-        base.weight = nn.Parameter(base.weight.data, requires_grad=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # peft warns of tied weights, which are none any more
-        return wrapped.merge_and_unload(safe_merge=True)  # the other way writes into the weights
 
 
 def _beside(layer: Any, dtype: torch.dtype) -> LowRank:

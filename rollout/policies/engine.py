@@ -98,7 +98,7 @@ def conduct(
         # Writing waits until it is all that anybody waits for, so that its batches are large.
         kinds = {type(wanted[0]) for wanted in needs.values()}
         kind = next(each for each in (Inspect, RateRequest, Write) if each in kinds)
-        served = [number for number, wanted in needs.items() if isinstance(wanted[0], kind)]
+        served = [number for number, wanted in needs.items() if type(wanted[0]) is kind]
         flat: list[Any] = [need for number in served for need in needs[number]]
         try:
             if kind is Inspect:

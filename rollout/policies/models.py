@@ -1,15 +1,29 @@
 """Models by their names: a folder, or the hub's at a revision (`NAME@REVISION`), and what is known without weights."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable
+from copy import deepcopy
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from critics.errors import InputError
+
+Thing = TypeVar("Thing")
+MODEL = "model"
 
 
 class PolicyError(InputError):
     """A model folder cannot be used; the message names it and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoraAdapter:
+    """A LoRA adapter, named by the digest of its weights; a server has to be able to read its folder."""
+
+    folder: Path
+    digest: str
+    rank: int
 
 
 _MERGED = "+adapter:"
@@ -52,37 +66,29 @@ def require_folder(model_name: str) -> None:
     """Raise `PolicyError` for a folder without a model; a name is a folder's where the hub has no such names."""
     adapter_in(model_name)
     model_name = unmerged(model_name)
+    folder = Path(model_name).expanduser()
     if model_name.endswith(".gguf"):
-        _require_gguf(model_name)
+        if not folder.is_file():
+            raise PolicyError(f"model {model_name!r}: there is no such file")
+        if find_spec("gguf") is None:
+            raise PolicyError(
+                f"model {model_name!r}: run `pip install --no-deps gguf`, which transformers reads it with"
+            )
         return
     looks_local = (
         model_name.startswith((".", "/", "~")) or model_name.count("/") > 1 or model_name.startswith("checkpoints/")
     )
-    if looks_local and not (Path(source(model_name)[0]) / "config.json").exists():
-        raise PolicyError(
-            f"model folder {model_name!r} does not exist here or holds no config.json{_instead(model_name)}"
-        )
-
-
-def _instead(model_name: str) -> str:
-    """Return what to do about a folder that holds no model."""
-    folder = Path(model_name).expanduser()
-    if (folder / "adapter_config.json").exists():
-        return "; it holds an adapter: name its base there and the adapter as model.adapter, or run `certistar merge`"
-    if file := next(iter(sorted(folder.glob("*.gguf"))), None):
-        return f"; name its file, {file}"
-    return (
-        "; run from the repository's root, or make the seed model with `python -m tools.seeds "
-        "tools/seeds/seed.yaml --out checkpoints/seed`"
+    if not looks_local or (Path(source(model_name)[0]) / "config.json").exists():
+        return
+    remedy = (
+        "run from the repository's root, or make the seed model with `python -m tools.seeds tools/seeds/seed.yaml "
+        "--out checkpoints/seed`"
     )
-
-
-def _require_gguf(model_name: str) -> None:
-    """Raise `PolicyError` where a GGUF file is missing, or the package that reads it."""
-    if not Path(model_name).expanduser().is_file():
-        raise PolicyError(f"model {model_name!r}: there is no such file")
-    if find_spec("gguf") is None:
-        raise PolicyError(f"model {model_name!r}: run `pip install --no-deps gguf`, which transformers reads it with")
+    if (folder / "adapter_config.json").exists():
+        remedy = "it holds an adapter: name its base there and the adapter as model.adapter, or run `certistar merge`"
+    elif file := next(iter(sorted(folder.glob("*.gguf"))), None):
+        remedy = f"name its file, {file}"
+    raise PolicyError(f"model folder {model_name!r} does not exist here or holds no config.json; {remedy}")
 
 
 def unreadable(model_name: str, what: str, error: BaseException) -> PolicyError:
@@ -165,12 +171,9 @@ def _told_ends(model_name: str) -> tuple[list[int], list[int]]:
         told = loader.from_pretrained(name, **at).eos_token_id
     except (OSError, ValueError):
         told = None
-    return _listed(getattr(config_of(model_name).get_text_config(), "eos_token_id", None)), _listed(told)
-
-
-def _listed(ids: Sequence[int] | int | None) -> list[int]:
-    listed = [ids] if isinstance(ids, int) else ids or []
-    return [number for number in listed if number >= 0]
+    config = getattr(config_of(model_name).get_text_config(), "eos_token_id", None)
+    first, second = ([ids] if isinstance(ids, int) else ids or [] for ids in (config, told))
+    return [number for number in first if number >= 0], [number for number in second if number >= 0]
 
 
 _OFFSET = 16
@@ -198,3 +201,60 @@ def require_positions(model: Any, num_tokens: int, what: str) -> None:
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's message, or its kind."""
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+@dataclass(slots=True)
+class _Kept:
+    """Tokenizer, masks and base model that a process keeps loaded for its next policy, one of a kind, under its name.
+
+    Nothing is kept unless the process says that it outlives its policies. Policies share a kept model's tensors and
+    nothing else, so that what one joins to it is not seen by another.
+    """
+
+    keeps: bool = False
+    things: dict[str, tuple[Hashable, Any]] = field(default_factory=dict[str, tuple[Hashable, Any]])
+
+
+_kept = _Kept()
+
+
+def keep() -> None:
+    """Keep from now on what is loaded: this process will be asked again."""
+    _kept.keeps = True
+
+
+def kept(kind: str, name: Hashable, load: Callable[[], Thing]) -> Thing:
+    """Return what was loaded under a name, or load it, in the place of what was kept of its kind."""
+    if not _kept.keeps:
+        return load()
+    if kind not in _kept.things or _kept.things[kind][0] != name:
+        forget(kind)
+        _kept.things[kind] = name, load()
+    return _kept.things[kind][1]
+
+
+def forget(kind: str | None = None) -> None:
+    """Forget what is kept of a kind, or everything."""
+    for each in [kind] if kind is not None else list(_kept.things):
+        _kept.things.pop(each, None)
+
+
+def rest(room: float) -> None:
+    """Leave the GPU to others until the next policy: the model waits in the host's memory if it has `room` bytes."""
+    if MODEL in _kept.things:
+        model = _kept.things[MODEL][1]
+        if sum(tensor.nbytes for tensor in [*model.parameters(), *model.buffers()]) > room:
+            forget(MODEL)
+        else:
+            model.to("cpu")
+
+
+def shared(model: Any) -> Any:
+    """Return a model with modules and parameters of its own over the same tensors; as it is where nothing is kept."""
+    if not _kept.keeps:
+        return model
+    from torch import nn
+
+    own: dict[int, Any] = {id(each): each for each in model.buffers()}
+    own |= {id(each): nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
+    return deepcopy(model, own)

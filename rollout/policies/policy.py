@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -15,18 +14,21 @@ from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.decoding.guide import Guide
 from rollout.decoding.request import Request
-from rollout.decoding.tokens import token_bytes
-from rollout.policies.kept import MODEL, forget, kept, shared
+from rollout.decoding.vocabulary import token_bytes
 from rollout.policies.models import (
+    MODEL,
     PolicyError,
     adapter_in,
     config_of,
     end_ids,
     first_line,
+    forget,
     further_ends,
+    kept,
     loader_of,
     require_folder,
     require_positions,
+    shared,
     source,
     unmerged,
     unreadable,
@@ -38,7 +40,7 @@ from rollout.records.digests import PolicyDigests, ServerUse, adapter_weights_di
 from rollout.records.sampling import Sampling
 
 if TYPE_CHECKING:
-    from rollout.decoding.texts import TextMasks
+    from rollout.decoding.masks import MaskEngine
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +171,10 @@ class TokenPolicy:
 
     def prompt(self, problem: Problem, *, hint: bool = False) -> str:
         """Return the prompt's text; for `chat`, the template is applied and the assistant's turn opened."""
-        if self.prompt_style.kind != "chat":
-            return text(problem, self.prompt_style, hint=hint)
-        return templated(messages(problem, self.prompt_style, hint=hint), self.tokenizer, self.prompt_style)
+        style = self.prompt_style
+        if style.kind != "chat":
+            return text(problem, style, hint=hint)
+        return templated(messages(problem, style, hint=hint), self.tokenizer, style)
 
     def conversation(self, messages: Messages) -> str:
         """Return a conversation by the chat template where the style is `chat`, else as text."""
@@ -183,13 +186,13 @@ class TokenPolicy:
 
     def spelled(self, text: bytes) -> list[int]:
         """Return the tokenizer's own spelling of a text that follows another one."""
-        return _spelled(self.tokenizer, text)
+        return self.tokenizer(text.decode(errors="replace"), add_special_tokens=False)["input_ids"]
 
-    def masks(self) -> "TextMasks":
+    def masks(self) -> "MaskEngine":
         """Return what finds the tokens that a guide allows."""
-        from rollout.decoding.texts import TextMasks
+        from rollout.decoding.masks import MaskEngine
 
-        return TextMasks(token_bytes(self.tokenizer), self.end_ids, spell=partial(_spelled, self.tokenizer))
+        return MaskEngine(token_bytes(self.tokenizer), self.end_ids, spell=self.spelled)
 
     def completion(
         self, ids: Sequence[int], stop: str, *, forced: tuple[int, ...] = (), log_probabilities: tuple[float, ...] = ()
@@ -218,7 +221,7 @@ class HuggingFacePolicy(TokenPolicy):
     ) -> None:
         import torch
 
-        from rollout.decoding.seats import Seats
+        from rollout.decoding.sampling import Seats
 
         super().__init__(model_name, prompt_style)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -232,8 +235,8 @@ class HuggingFacePolicy(TokenPolicy):
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
         """Sample all prompts, as many at a time as there are seats."""
+        from rollout.decoding.rows import row_of
         from rollout.decoding.sampling import sample_batch
-        from rollout.decoding.texts import row_of
 
         rows = [None] * len(prompts) if guides is None else [row_of(guide) for guide in guides]
         stop = sampling.stop or self.stop
@@ -255,19 +258,23 @@ class HuggingFacePolicy(TokenPolicy):
             switches=sampling.switches,
             seats=self._seats,
         )
-        return [self._completion(request, stop) for request in requests]
+        return [
+            self.completion(
+                request.output,
+                stop,
+                forced=tuple(place for place, is_forced in enumerate(request.forced) if is_forced),
+                log_probabilities=tuple(request.log_probabilities),
+            )
+            for request in requests
+        ]
 
     def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
         """Return the log-probability of each continuation, tokenised apart from its prompt as in training."""
-        from rollout.decoding.scoring import score_batch
+        from rollout.decoding.choice import score_batch
 
         listed = zip(prompts, continuations, strict=True)
         pairs = [(self.prompt_ids(one), self.spelled(other.encode())) for one, other in listed]
         return score_batch(self.model, pairs, pad_id=self.tokenizer.pad_token_id)
-
-    def _completion(self, request: Request, stop: str) -> Completion:
-        forced = tuple(place for place, is_forced in enumerate(request.forced) if is_forced)
-        return self.completion(request.output, stop, forced=forced, log_probabilities=tuple(request.log_probabilities))
 
 
 def as_prompt(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
@@ -275,10 +282,6 @@ def as_prompt(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
     if style.kind != "chat":
         return as_text(messages)
     return templated(messages, tokenizer, style)
-
-
-def _spelled(tokenizer: Any, text: bytes) -> list[int]:
-    return tokenizer(text.decode(errors="replace"), add_special_tokens=False)["input_ids"]
 
 
 _RECOGNISED = 40
@@ -396,9 +399,10 @@ def _plain(loader: Any, name: str, adapter: Path | None, **options: Any) -> Any:
         if "quantization_config" in options:
             raise PolicyError("model.adapter: is not merged into four bits; run `certistar merge`, and name the result")
         whole = _plain(loader, name, None, **{**options, "dtype": "float32"})
-        peft: Any = import_module("peft")
-        merged = peft.PeftModel.from_pretrained(whole, str(adapter))
-        return merged.merge_and_unload().to(options["dtype"])
+        import peft
+
+        wrapper: Any = peft.PeftModel
+        return wrapper.from_pretrained(whole, str(adapter)).merge_and_unload().to(options["dtype"])
     model = loader.from_pretrained(name, **options)
     if "gguf_file" in options:
         model.hf_quantizer, model.is_quantized = None, False
@@ -433,16 +437,10 @@ def model_digest(model_name: str) -> str:
     if folder.suffix == ".gguf":
         return digest_of_files([(folder.name, digest_once(folder))])
     if not folder.is_dir():
-        return _hub_digest(model_name)
-    names = sorted(p for p in folder.iterdir() if p.suffix == ".safetensors" or p.name in _IDENTITY_FILES)
+        commit = getattr(config_of(model_name), "_commit_hash", None)
+        return hashlib.sha256(json.dumps([source(model_name)[0], commit]).encode()).hexdigest()
+    identity = {"config.json", "tokenizer.json", "chat_template.jinja"}
+    names = sorted(p for p in folder.iterdir() if p.suffix == ".safetensors" or p.name in identity)
     beyond = further_ends(model_name)
     files = ((path.name, digest_once(path)) for path in names)
     return digest_of_files(files, f"ends:{beyond}\n" if beyond else "")
-
-
-_IDENTITY_FILES = frozenset({"config.json", "tokenizer.json", "chat_template.jinja"})
-
-
-def _hub_digest(model_name: str) -> str:
-    commit = getattr(config_of(model_name), "_commit_hash", None)
-    return hashlib.sha256(json.dumps([source(model_name)[0], commit]).encode()).hexdigest()

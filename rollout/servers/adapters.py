@@ -13,21 +13,13 @@ from urllib.parse import urlsplit
 
 from critics.errors import InputError
 from critics.problem import is_list, is_object
+from rollout.policies.models import LoraAdapter
 from rollout.policies.policy import model_digest
 from rollout.servers.connection import Connection
 
 _OK, _NOT_FOUND = 200, 404
 _NAMELESS = Path("/certistar/no-such-adapter")
 _REMEDY = "start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True and --enable-lora, or SGLang with --enable-lora"
-
-
-@dataclass(frozen=True, slots=True)
-class ServedAdapter:
-    """A LoRA adapter, named by the digest of its weights, in a folder that the server can read."""
-
-    folder: Path
-    digest: str
-    rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +54,7 @@ async def listed(connection: Connection) -> list[Card]:
     ]
 
 
-async def load(connection: Connection, adapter: ServedAdapter) -> str:
+async def load(connection: Connection, adapter: LoraAdapter) -> str:
     """Have the server read an adapter, where it has not yet; return the name that requests ask for.
 
     Older ones of the same line of rounds are unloaded. Raises `InputError` where the server cannot take it.
@@ -75,7 +67,7 @@ async def load(connection: Connection, adapter: ServedAdapter) -> str:
             raise _not_loaded(connection, adapter, status, said)
     for card in cards:
         if card.name != adapter.digest and _line_of(card.root) == _line_of(adapter.folder) is not None:
-            await _posted(connection, "unload_lora_adapter", ServedAdapter(Path(card.root), card.name, 0))
+            await _posted(connection, "unload_lora_adapter", LoraAdapter(Path(card.root), card.name, 0))
     is_sglang = any(card.is_sglang for card in cards if card.name == adapter.digest)
     return f"{connection.settings.model}:{adapter.digest}" if is_sglang else adapter.digest
 
@@ -95,7 +87,7 @@ async def require_exchange(connection: Connection, base: str) -> None:
             f"{settings.base_url}: {settings.model!r} is {root}, and model.name is {base}: adapters of one fit no "
             "other model; serve model.name, or write there what is served"
         )
-    status, said = await _posted(connection, "load_lora_adapter", ServedAdapter(_NAMELESS, _NAMELESS.name, 0))
+    status, said = await _posted(connection, "load_lora_adapter", LoraAdapter(_NAMELESS, _NAMELESS.name, 0))
     if _NAMELESS.name not in said:
         raise InputError(f"{settings.base_url}: loads no adapters while it runs (status {status}: {said}); {_REMEDY}")
 
@@ -136,7 +128,7 @@ def _origin(connection: Connection) -> str:
     return f"{address.scheme}://{address.netloc}"
 
 
-async def _posted(connection: Connection, what: str, adapter: ServedAdapter) -> tuple[int, str]:
+async def _posted(connection: Connection, what: str, adapter: LoraAdapter) -> tuple[int, str]:
     """Ask as vLLM is asked, and as SGLang is where that is not known."""
     body = {"lora_name": adapter.digest, "lora_path": str(adapter.folder.resolve())}
     status, said = await connection.call("post", f"{connection.settings.base_url.rstrip('/')}/{what}", body)
@@ -145,7 +137,7 @@ async def _posted(connection: Connection, what: str, adapter: ServedAdapter) -> 
     return status, said
 
 
-def _not_loaded(connection: Connection, adapter: ServedAdapter, status: int, said: str) -> InputError:
+def _not_loaded(connection: Connection, adapter: LoraAdapter, status: int, said: str) -> InputError:
     where = connection.settings.base_url
     if status == _NOT_FOUND and adapter.digest not in said:
         return InputError(f"{where}: loads no adapters while it runs (status {status}: {said}); {_REMEDY}")

@@ -14,11 +14,9 @@ from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from critics.text.blocks import DECORATION
 from critics.text.thinking import is_thinking
-from rollout.decoding.automaton import forced
-from rollout.decoding.conclusion import Place
 from rollout.decoding.guide import Guide
-from rollout.decoding.rows import GuideViolation, Row
-from rollout.engines.wire import WiredRequest
+from rollout.decoding.rows import GuideViolation, Place, Row
+from rollout.engines.plugins import WiredRequest
 from rollout.guides.catalogue import GuideRecipe, recipe_of
 from rollout.prompts.conversation import Messages
 from rollout.records.digests import ServerUse
@@ -153,8 +151,8 @@ class GuidedText:
         """
         row = self.row
         assert row is not None
-        if row.inside is not None:
-            must = forced(*row.inside)
+        if row.block is not None:
+            must = row.automaton.forced(row.block)
         else:
             assert row.place is not None
             must = next(iter(row.place.endings(row.conclusions)), b"")

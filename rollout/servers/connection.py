@@ -33,6 +33,7 @@ _EXPLANATION_LENGTH = 200
 _TALKATIVE = ("httpcore", "httpcore2")
 """Under the client; below INFO they log the headers of replies, in which a server may repeat the key."""
 _SHORTEST_SECRET = 4
+_COUNTED = ("prompt", "completion")
 
 
 class RequestRefused(Exception):  # noqa: N818
@@ -362,12 +363,9 @@ def _read(text: str, kind: str) -> ServerReply:
     if written is not None and not isinstance(written, str):
         raise _UnreadableReply("replies without text")
     usage: Any = data.get("usage") or {}
-    counts = (
-        value if isinstance(value := usage.get(f"{name}_tokens"), int) else None for name in ("prompt", "completion")
-    )
-    return ServerReply(
-        written or "", str(first.get("finish_reason") or "unknown"), *counts, _logprobs(first.get("logprobs"))
-    )
+    read, wrote = (value if isinstance(value := usage.get(f"{name}_tokens"), int) else None for name in _COUNTED)
+    finish = str(first.get("finish_reason") or "unknown")
+    return ServerReply(written or "", finish, read, wrote, _logprobs(first.get("logprobs")))
 
 
 def _logprobs(fields: object) -> tuple[tuple[str, float | None], ...]:

@@ -8,16 +8,15 @@ from typing import Any, TypeVar
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
-from rollout.decoding.guide import Guide
-from rollout.decoding.languages import TextGuide
-from rollout.policies.models import end_ids
+from rollout.decoding.guide import Guide, TextGuide
+from rollout.policies.models import LoraAdapter, end_ids
 from rollout.policies.policy import Completion, Interrupted, load_tokenizer, templated
 from rollout.prompts.conversation import SEPARATOR, Messages, as_text
 from rollout.prompts.prompt import messages, text
 from rollout.prompts.style import PromptStyle
 from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
-from rollout.servers.adapters import ServedAdapter, load
+from rollout.servers.adapters import load
 from rollout.servers.author import Author, Capability, probed
 from rollout.servers.connection import Connection, Replies, RequestRefused, ServerRequest, Tally
 from rollout.settings import ServerSettings
@@ -42,7 +41,7 @@ class ServerPolicy:
         prompt_style: PromptStyle,
         tokenizer: str | None = None,
         replies: Replies | None = None,
-        adapter: ServedAdapter | None = None,
+        adapter: LoraAdapter | None = None,
     ) -> None:
         told = {"chat_template_kwargs": {"enable_thinking": prompt_style.thinking}}
         if settings.kind == "chat" and prompt_style.thinking is not None:
@@ -239,7 +238,7 @@ class ServerPolicy:
         connection.dropped = self._dropped
         return connection
 
-    async def _load(self, adapter: ServedAdapter) -> str:
+    async def _load(self, adapter: LoraAdapter) -> str:
         async with Connection(self.settings) as connection:
             return await load(connection, adapter)
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from critics.problem import Problem
 from rollout.decoding.automaton import accepts
-from rollout.decoding.texts import row_of
+from rollout.decoding.rows import row_of
 from rollout.guides.logic import LogicGuide
 from rollout.policies.models import PolicyError, config_of, empty_model, require_positions
 from rollout.policies.policy import HuggingFacePolicy, load_model, load_tokenizer, model_digest, templated

@@ -7,7 +7,7 @@ import pytest
 
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row
-from rollout.decoding.tokens import token_bytes
+from rollout.decoding.vocabulary import token_bytes
 from rollout.guides.logic import LogicGuide
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate

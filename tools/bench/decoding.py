@@ -128,9 +128,9 @@ class _Bench:
         import torch
         from transformers import GenerationConfig, LogitsProcessorList
 
-        config = GenerationConfig(
-            do_sample=True, temperature=1.0, top_k=0, max_new_tokens=NUM_NEW, pad_token_id=PADDING, eos_token_id=None
-        )
+        # Who is guided has drawn already.
+        drawn = {"do_sample": False} if processors else {"do_sample": True, "temperature": 1.0, "top_k": 0}
+        config = GenerationConfig(**drawn, max_new_tokens=NUM_NEW, pad_token_id=PADDING, eos_token_id=None)
         ids = torch.tensor(self.prompts)
         start = process_time()
         written = self.model.generate(

@@ -13,7 +13,6 @@ from typing import Any
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.request import Request, RequestLimits
 from rollout.decoding.rows import Row as GuidedRow
-from rollout.decoding.texts import TextMasks
 from rollout.records.sampling import ALL_OFF, Switches
 from training.benches.cells import Cell, Row, Setting, peak_rows, settle, value
 from training.benches.models import MODELS, TOY, Model, random_model, write_model
@@ -177,7 +176,7 @@ def decoding(setting: Setting) -> Iterator[Cell]:
         )
 
 
-class OpeningTexts(TextMasks):
+class OpeningTexts(MaskEngine):
     """Masks for vLLM's grammar, which asks once a token: a block is opened after ten tokens of free text."""
 
     def __init__(self, tokens: Sequence[bytes | None]) -> None:
@@ -279,7 +278,7 @@ def _shares(bench: Bench, name: str, batch: int) -> list[Row]:
 
 def _logic_masks(setting: Setting) -> list[Row]:
     """Time the masks of LogicGuide along demonstrations: of the first problems, and of those after them."""
-    from rollout.decoding.texts import row_of
+    from rollout.decoding.rows import row_of
     from rollout.guides.logic import LogicGuide
     from rollout.problems.prontoqa import PrOntoQA, generate
     from rollout.prompts.demonstration import demonstrate

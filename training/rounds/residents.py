@@ -52,10 +52,10 @@ class StageEnded:
 
 def work_on_all(channel: Pipe, work_on: Callable[[Any, Any], Any]) -> None:
     """Work on what comes, one after the other, until the process is ended."""
-    from rollout.policies import kept
+    from rollout.policies import models
     from training.workers.policy import forget_models
 
-    kept.keep()
+    models.keep()
     while True:
         work = channel.hear()
         try:

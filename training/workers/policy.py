@@ -11,12 +11,13 @@ from typing import Any
 from critics import registry
 from critics.errors import InputError
 from rollout.engines.vllm import EngineSettings, rank_of, rest
-from rollout.policies import kept
+from rollout.policies import models
+from rollout.policies.models import LoraAdapter
 from rollout.policies.policy import HuggingFacePolicy, Policy
 from rollout.policies.reasoning import AnswersOnly
 from rollout.prompts.style import PromptStyle
 from rollout.records.digests import adapter_weights_digest
-from rollout.servers.adapters import ServedAdapter, require_exchange
+from rollout.servers.adapters import require_exchange
 from rollout.servers.connection import Connection
 from rollout.settings import ServerSettings
 from training.configuration.model import ModelConfig
@@ -61,12 +62,12 @@ def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_se
     return ServerPolicy(model.server, prompt_style=style, tokenizer=model.pinned, replies=replies, adapter=served)
 
 
-def _served(adapter: Path) -> ServedAdapter:
+def _served(adapter: Path) -> LoraAdapter:
     if note := verify_adapter(adapter):
         log.warning("%s", note)
     if not (adapter / "adapter_config.json").exists():
         raise InputError(f"adapter {adapter}: holds no LoRA adapter, and a server exchanges no whole weights; serve it")
-    return ServedAdapter(adapter, adapter_weights_digest(adapter), rank_of(adapter))
+    return LoraAdapter(adapter, adapter_weights_digest(adapter), rank_of(adapter))
 
 
 def require_server(model: ModelConfig) -> None:
@@ -82,7 +83,7 @@ def require_server(model: ModelConfig) -> None:
 
 
 def _in_vllm(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_seats: int | None) -> Policy:
-    from rollout.engines.policy import VLLMPolicy
+    from rollout.engines.vllm import VLLMPolicy
 
     settings = EngineSettings(model.pinned, model.dtype, num_seats, **dict(model.vllm))
     return VLLMPolicy(settings, adapter, prompt_style=style)
@@ -107,7 +108,7 @@ def forget_models(*, room: float = 0.0) -> None:
     """
     rest()
     gc.collect()
-    kept.rest(room)
+    models.rest(room)
     torch: Any = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.decoding.languages import PieceLanguage, TextGuide
+from rollout.decoding.guide import PieceLanguage, TextGuide
 from rollout.programs.grammars.csp import csp_language
 from rollout.programs.grammars.fol import fol_language
 from rollout.programs.grammars.lark import SubmissionLanguage

@@ -7,7 +7,7 @@ from typing import Literal
 
 from critics.logic.programs.declarations import RESERVED
 from critics.problem import Problem
-from rollout.decoding.languages import PieceLanguage
+from rollout.decoding.guide import PieceLanguage
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, literals, spelled_with, terminal
 
 MAX_LABELS, MAX_VARIABLES, MAX_CONSTRAINTS, MAX_PLACES = 10, 20, 30, 20

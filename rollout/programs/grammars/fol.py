@@ -7,7 +7,7 @@ from typing import Literal
 
 from critics.logic.first_order.tokens import RESERVED
 from critics.problem import Problem
-from rollout.decoding.languages import PieceLanguage
+from rollout.decoding.guide import PieceLanguage
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, terminal, words_of
 
 MAX_PREDICATES, MAX_PREMISES, MAX_CHARACTERS = 40, 40, 12_000

@@ -4,7 +4,7 @@ import json
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from rollout.decoding.languages import PieceLanguage
+from rollout.decoding.guide import PieceLanguage
 
 COMMENT = r"""comment: " ::: " PROSE
 PROSE: /[ -~\u00a1-\u017f\u2010-\u2026]{1,200}/

@@ -11,7 +11,7 @@ from typing import Literal
 
 from critics.logic.programs.declarations import MAX_POINTS
 from critics.problem import Problem
-from rollout.decoding.languages import PieceLanguage
+from rollout.decoding.guide import PieceLanguage
 from rollout.programs.grammars.csp import NO_NAMES
 from rollout.programs.grammars.lark import COMMENT, END, choice, literal, literals, terminal
 from rollout.programs.grammars.typed_formulas import DeclaredFunction, SortType, formulas

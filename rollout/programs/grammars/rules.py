@@ -8,7 +8,7 @@ from typing import Literal
 
 from critics.grammar.inflection import is_plural, plural, singular
 from critics.problem import Problem
-from rollout.decoding.languages import PieceLanguage
+from rollout.decoding.guide import PieceLanguage
 from rollout.programs.grammars.lark import COMMENT, END, any_case, choice, literal, terminal, words_of
 
 MAX_PREDICATES, MAX_STATEMENTS, MAX_PREMISES = 40, 60, 4
