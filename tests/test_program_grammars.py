@@ -148,7 +148,7 @@ def test_every_reply_that_an_actor_is_shown_can_be_written(tests: bool):
         for byte in example.reply(tests=tests).encode():
             row.push(bytes([byte]))
         assert row.may_end
-        assert row.is_over
+        assert row.grammar is None
 
 
 def test_whatever_is_written_under_the_grammar_of_asp_is_one_object():
@@ -156,7 +156,7 @@ def test_whatever_is_written_under_the_grammar_of_asp_is_one_object():
     engine, ends = MaskEngine(VOCABULARY, [EOS]), set(b'"]}')
     for seed in range(6):
         rng, row, text = random.Random(seed), TextRow(guide_for(PROBLEMS["fol"], "asp")), bytearray()
-        while not row.is_over:
+        while not row.grammar is None:
             ids = [i for i in engine.allowed(row).tolist() if i != EOS]
             ending = [i for i in ids if VOCABULARY[i] and set(VOCABULARY[i]) <= ends]
             row.push(token := VOCABULARY[rng.choice(ending if ending and rng.random() < 0.5 else ids)])

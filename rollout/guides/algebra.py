@@ -258,7 +258,8 @@ def _read(text: str, known: Mapping[str, Fraction]) -> Form:
         return tokens.pop() if tokens and tokens[-1] in operators else ""
 
     def read_sum() -> Form:
-        total = _plus({}, read_product(), -1 if take("-") else 1)
+        sign = -1 if take("-") else 1
+        total = _plus({}, read_product(), sign)
         while operator := take("+-"):
             total = _plus(total, read_product(), 1 if operator == "+" else -1)
         return total
