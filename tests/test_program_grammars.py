@@ -156,7 +156,7 @@ def test_whatever_is_written_under_the_grammar_of_asp_is_one_object():
     engine, ends = MaskEngine(VOCABULARY, [EOS]), set(b'"]}')
     for seed in range(6):
         rng, row, text = random.Random(seed), TextRow(guide_for(PROBLEMS["fol"], "asp")), bytearray()
-        while not row.grammar is None:
+        while row.grammar is not None:
             ids = [i for i in engine.allowed(row).tolist() if i != EOS]
             ending = [i for i in ids if VOCABULARY[i] and set(VOCABULARY[i]) <= ends]
             row.push(token := VOCABULARY[rng.choice(ending if ending and rng.random() < 0.5 else ids)])
