@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.errors import InputError
 from rollout.decoding.automaton import accepts
 from rollout.decoding.masks import MaskEngine, Row
 from rollout.guides.memory import MemoryGuide
@@ -37,24 +36,24 @@ def allows(guide: MemoryGuide, block: str) -> bool:
     return accepts(guide.allowed(), f"{block}]]".encode())
 
 
-def after(*blocks: str, several: bool = False) -> MemoryGuide:
-    guide = MemoryGuide(several=several)
+def after(*blocks: str) -> MemoryGuide:
+    guide = MemoryGuide()
     for block in blocks:
         guide.close(block.encode())
     return guide
 
 
-def rechecked(blocks: list[str], *, several: bool) -> dict[str, list[str]]:
+def rechecked(blocks: list[str]) -> dict[str, str]:
     """Replay blocks on a dictionary of our own; fails where one is ill-formed or gives what is not there."""
-    store: dict[str, list[str]] = {}
+    store: dict[str, str] = {}
     for block in blocks:
         match = BLOCK.fullmatch(block)
         assert match is not None, block
         action, key, value = match.groups()
         if action == "get":
-            assert value in (store[key] if several else store[key][-1:]), block
+            assert value == store[key], block
         else:
-            store.setdefault(key, []).append(value)
+            store[key] = value
     return store
 
 
@@ -93,14 +92,6 @@ def test_the_last_value_is_forced():
     assert not allows(guide, "get:John=garden")
 
 
-def test_several_values_gather_and_any_can_be_got():
-    guide = after("set:bag=milk", "set:bag=an apple", "set:bag=milk", several=True)
-    assert guide.values == {"bag": ("milk", "an apple")}
-    assert allows(guide, "get:bag=milk")
-    assert allows(guide, "get:bag=an apple")
-    assert not allows(guide, "get:bag=bread")
-
-
 @pytest.mark.parametrize("block", ["set:a b=c", "set:=c", "set:a=", "set:a= c", "set:a=c ", "set:a=b  c", "set:a=b=c"])
 def test_ill_formed_blocks_are_refused_and_change_nothing(block):
     guide = MemoryGuide()
@@ -114,16 +105,6 @@ def test_values_hold_what_texts_hold():
         assert allows(MemoryGuide(), f"set:where_is-it={value}")
     for value in ("a" * 81, "caf\u00e9", "[x", "x]", "a\nb"):
         assert not allows(MemoryGuide(), f"set:where_is-it={value}")
-
-
-def test_a_memory_may_be_older_than_the_attempt():
-    guide = MemoryGuide(stored=[("John", "hall"), ("John", "garden")])
-    assert allows(guide, "get:John=garden")
-    assert not allows(guide, "get:John=hall")
-    assert guide.key == after("set:John=garden").key
-    for pair in (("a b", "c"), ("a", "[["), ("a", "\ud800")):
-        with pytest.raises(InputError, match="cannot be stored"):
-            MemoryGuide(stored=[pair])
 
 
 def test_a_clone_goes_its_own_way():
@@ -158,16 +139,14 @@ def test_no_bytes_make_closing_fail(block):
     guide.close(block)
     guide.close(b"set:" + block)
     guide.close(b"get:" + block)
-    assert all(BLOCK.fullmatch(f"set:{key}={value}") for key, (value,) in guide.values.items())
+    assert all(BLOCK.fullmatch(f"set:{key}={value}") for key, value in guide.values.items())
 
 
 @settings(deadline=None)
-@given(st.integers(0, 2**32), st.booleans())
-def test_whatever_the_guide_allows_passes_a_replay_of_our_own(seed, several):
-    rng, guide = random.Random(seed), MemoryGuide(several=several)
-    store = rechecked([walk(guide, rng) for _ in range(6)], several=several)
-    expected = {key: tuple(dict.fromkeys(values)) if several else (values[-1],) for key, values in store.items()}
-    assert guide.values == expected
+@given(st.integers(0, 2**32))
+def test_whatever_the_guide_allows_passes_a_replay_of_our_own(seed):
+    rng, guide = random.Random(seed), MemoryGuide()
+    assert rechecked([walk(guide, rng) for _ in range(6)]) == guide.values
 
 
 @settings(deadline=None)
@@ -181,7 +160,7 @@ def test_the_guide_allows_exactly_the_grammar(text):
 
 
 def test_a_mask_equals_brute_force_on_random_walks(masks_equal_brute_force):
-    rows = [Row(MemoryGuide(several=seed % 2 == 0)) for seed in range(24)]
+    rows = [Row(MemoryGuide()) for _ in range(24)]
     masks_equal_brute_force(VOCABULARY, rows, lambda i: i > 256 or (VOCABULARY[i] or b"") in b"ab=]", 0.8)
 
 
@@ -192,11 +171,10 @@ def test_a_token_that_sets_and_gets_knows_the_new_value():
     row.push(b"so [[get:a=b]]")
 
 
-@pytest.mark.parametrize("several", [False, True])
-def test_a_sampling_policy_gets_only_what_it_set(several, written_under):
-    guides, num_got = [MemoryGuide(several=several) for _ in range(4)], 0
+def test_a_sampling_policy_gets_only_what_it_set(written_under):
+    guides, num_got = [MemoryGuide() for _ in range(4)], 0
     for written in written_under(VOCABULARY, guides, lambda t: len(t) > 1 or t in b"ab=]", 200):
         blocks = re.findall(r"\[\[(.*?)\]\]", written, re.DOTALL)
-        rechecked(blocks, several=several)
+        rechecked(blocks)
         num_got += sum(block.startswith("get:") for block in blocks)
     assert num_got >= 10

@@ -25,7 +25,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.errors import InputError
 from rollout.decoding.masks import MaskEngine, Row
 from rollout.guides.parity import ParityGuide
 
@@ -67,22 +66,13 @@ def is_right(block: str) -> bool:
 @pytest.mark.parametrize("bits", ["", "0", "1", "0110", "01101", "1" * 301])
 def test_the_bit_after_the_marker_is_forced(bits):
     right, wrong = bits.count("1") % 2, 1 - bits.count("1") % 2
-    for marker in "=#$":
-        assert allows(ParityGuide(marker=marker), f"parity:{bits}{marker}{right}")
-        assert not allows(ParityGuide(marker=marker), f"parity:{bits}{marker}{wrong}")
+    assert allows(ParityGuide(), f"parity:{bits}={right}")
+    assert not allows(ParityGuide(), f"parity:{bits}={wrong}")
 
 
 @pytest.mark.parametrize("block", ["", "parity:", "parity:01", "parity:2=0", "parity:1=", "parity: 1=1", "odd:1=1"])
 def test_ill_formed_blocks_are_refused(block):
     assert not allows(ParityGuide(), block)
-
-
-def test_another_marker_is_refused():
-    for marker in ("", "0", "==", "]"):
-        with pytest.raises(InputError, match="is none of = # \\$"):
-            ParityGuide(marker=marker)
-    assert not allows(ParityGuide(), "parity:1#1")
-    assert ParityGuide().key != ParityGuide(marker="#").key
 
 
 @settings(deadline=None)
@@ -182,8 +172,8 @@ class Writer:
         return written
 
 
-BITS: list[bytes | None] = [b"0", b"1", b"$", b"]]"]
-"""The network's symbols: `$` ends the input and, as in the paper, the bits in the block; `]]` is its #."""
+BITS: list[bytes | None] = [b"0", b"1", b"=", b"]]"]
+"""The network's symbols: the paper's `$`, which ends the input and the block's bits, is `=` here; `]]` is its #."""
 DOLLAR = 2
 
 
@@ -239,7 +229,7 @@ def test_the_query_at_the_end_of_the_input_is_the_first_position(n):
 
 def guided_parity(bits: list[int], engine: MaskEngine) -> int:
     """Let the network write the block that its input's `$` opened; return the last bit it wrote."""
-    text, row = [*bits, DOLLAR], Row(ParityGuide(marker="$"))
+    text, row = [*bits, DOLLAR], Row(ParityGuide())
     writer = Writer(EchoTransformer(len(BITS), len(text)), text, 2 * len(text) + 2)
     row.push(b"[[parity:")
     written: list[int] = []

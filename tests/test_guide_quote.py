@@ -60,7 +60,7 @@ def allows(guide: QuoteGuide, block: bytes) -> bool:
 
 
 def test_a_source_is_split_as_documented():
-    assert [sentence.text for sentence in sentences(SOURCE)] == SENTENCES
+    assert list(sentences(SOURCE)) == SENTENCES
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_source_is_split_as_documented():
     ],
 )
 def test_the_rules_of_splitting(source, expected):
-    assert [sentence.text for sentence in sentences(source)] == expected
+    assert list(sentences(source)) == expected
 
 
 def test_the_sentences_and_nothing_else_can_be_quoted():
@@ -95,27 +95,6 @@ def test_quoting_is_exact_to_the_byte():
     assert not allows(guide, "quote:Caf\u00e9 noir.".encode("latin-1"))
 
 
-def test_quotations_keep_their_source_and_every_place_in_it():
-    guide = QuoteGuide(source=SOURCE, name="Desserts, second edition")
-    guide.close("quote:Crème brûlée is a custard.".encode())
-    guide.close(b"quote:It is a pudding.")
-    guide.close(b"quote:It is a custard.")
-    first, second = guide.quotations
-    assert (first.source_name, len(first.places), len(second.places)) == ("Desserts, second edition", 2, 1)
-    for quotation in guide.quotations:
-        assert {SOURCE[start:end] for start, end in quotation.places} == {quotation.text}
-
-
-def test_a_clone_keeps_its_own_quotations():
-    guide = QuoteGuide(source="One. Two.")
-    guide.close(b"quote:One.")
-    copy = guide.clone()
-    copy.close(b"quote:Two.")
-    assert [quotation.text for quotation in guide.quotations] == ["One."]
-    assert [quotation.text for quotation in copy.quotations] == ["One.", "Two."]
-    assert copy.key == guide.key
-
-
 def test_a_key_tells_sources_apart_and_names_nothing_else():
     assert QuoteGuide(source="One. Two.").key == QuoteGuide(source="Two.  One.", name="x").key
     assert QuoteGuide(source="One. Two.").key != QuoteGuide(source="One. Two. Three.").key
@@ -132,9 +111,10 @@ def test_a_source_without_a_sentence_to_quote_is_refused(source):
 def test_sentences_lie_in_order_and_leave_out_only_marks_and_white_space(source):
     at = 0
     for sentence in sentences(source):
-        assert source[sentence.start : sentence.end] == sentence.text == sentence.text.strip() != ""
-        assert re.fullmatch(r"(\s|\[[1a]{1,4}\])*", source[at : sentence.start])
-        at = sentence.end
+        start = source.index(sentence, at)
+        assert sentence == sentence.strip() != ""
+        assert re.fullmatch(r"(\s|\[[1a]{1,4}\])*", source[at:start])
+        at = start + len(sentence)
     assert re.fullmatch(r"(\s|\[[1a]{1,4}\])*", source[at:])
 
 
@@ -154,18 +134,6 @@ def test_whatever_the_guide_allows_stands_in_the_source(source, seed):
     assert written.startswith(b"quote:")
     assert bytes(written[6:-2]) in source.encode()
     assert b"]]" not in written[:-1]
-    guide.close(bytes(written[:-2]))
-    (quotation,) = guide.quotations
-    assert all(source[start:end].encode() == written[6:-2] for start, end in quotation.places)
-
-
-@settings(deadline=None)
-@given(st.binary(max_size=40))
-def test_no_bytes_make_closing_fail(block):
-    guide = QuoteGuide(source="One. Two.")
-    for written in (block, b"quote:" + block):
-        guide.close(written)
-    assert all(quotation.text in ("One.", "Two.") for quotation in guide.quotations)
 
 
 def test_a_mask_equals_brute_force_on_random_walks(masks_equal_brute_force):
@@ -181,11 +149,10 @@ def test_a_token_may_end_in_the_middle_of_a_character():
 
 def test_a_sampling_policy_quotes_only_the_source(written_under):
     guides = [QuoteGuide(source=SOURCE) for _ in range(4)]
-    for guide, written in zip(guides, written_under(VOCABULARY, guides, lambda t: len(t) > 1, 250), strict=True):
+    for written in written_under(VOCABULARY, guides, lambda t: len(t) > 1, 250):
         quoted = re.findall(r"\[\[quote:(.*?)\]\]", written, re.DOTALL)
         assert len(quoted) >= 3
         assert set(quoted) <= set(SENTENCES) - UNQUOTABLE
-        assert [quotation.text for quotation in guide.quotations] == quoted
 
 
 def test_a_long_source_is_split_in_linear_time():

@@ -18,7 +18,6 @@ sentence that holds `[[` or `]]`, or ends in `]`, cannot be told from the marker
 import hashlib
 import re
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 
 from critics.errors import InputError
 from critics.problem import Problem
@@ -37,69 +36,45 @@ _UNFINISHED = re.compile(
 _LONGEST_ABBREVIATION = 8
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSentence:
-    """A sentence of a source: `source[start:end]`, in characters."""
-
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Quotation:
-    """A quoted sentence; a user interface marks `places` in the source, one for each time it stands there."""
-
-    text: str
-    source_name: str
-    places: tuple[tuple[int, int], ...]
-    """(start, end) in characters of the source."""
-
-
 class QuoteGuide:
-    """Offers the sentences of `source` and keeps what was quoted, in order; other blocks change nothing.
+    """Offers the sentences of `source`, and learns nothing of what is quoted.
 
-    `name` says where the source is from (a title, an address) and is kept with every quotation. Raises
-    `InputError` where the source has no sentence to offer or is no Unicode text.
+    Raises `InputError`, which calls the source by its `name`, where it has no sentence to offer or is no Unicode text.
     """
 
     def __init__(self, *, source: str, name: str = "") -> None:
-        self.name = name
-        self.quotations: list[Quotation] = []
-        self._offers = _offers(source, name)
+        offers = {text for text in sentences(source) if not ("[[" in text or "]]" in text or text.endswith("]"))}
+        if not offers:
+            raise InputError(
+                f"quote: the source {name!r} holds no sentence that could be quoted; give a text with sentences"
+            )
+        try:
+            words = sorted(f"quote:{text}".encode() + CLOSE for text in offers)
+        except UnicodeEncodeError as error:
+            message = f"quote: the source {name!r} is no Unicode text ({error}); decode it as UTF-8"
+            raise InputError(message) from error
         # A page has thousands of sentences; hashing them for every mask would cost more than the mask.
-        key = "quote", hashlib.sha256(b"\0".join(sorted(self._offers))).hexdigest()
-        self._allowed = Words((b"quote:" + sentence + CLOSE for sentence in self._offers), key=key)
+        self.key: Hashable = ("quote", hashlib.sha256(b"\0".join(words)).hexdigest())
+        self._allowed = Words(words, key=self.key)
 
     @classmethod
     def for_problem(cls, problem: Problem) -> "QuoteGuide":
         """Return a guide that quotes the problem's context."""
         return cls(source=problem.context, name=problem.id)
 
-    @property
-    def key(self) -> Hashable:
-        """The sentences decide what is allowed, and never change."""
-        return self._allowed.key
-
     def allowed(self) -> Words:
         """Return the sentences, each once."""
         return self._allowed
 
     def close(self, block: bytes) -> None:
-        """Keep a quotation."""
-        action, _, sentence = block.partition(b":")
-        if action == b"quote" and sentence in self._offers:
-            self.quotations.append(self._offers[sentence])
+        """Learn nothing: the sentences stay the same."""
 
     def clone(self) -> "QuoteGuide":
-        """Copy the quotations; the source is shared."""
-        copy = QuoteGuide.__new__(QuoteGuide)
-        copy.name, copy._offers, copy._allowed = self.name, self._offers, self._allowed
-        copy.quotations = list(self.quotations)
-        return copy
+        """Return the guide itself, for it never changes."""
+        return self
 
 
-def sentences(source: str) -> Iterator[SourceSentence]:
+def sentences(source: str) -> Iterator[str]:
     """Yield the sentences of a source in order, by the rules at the top of this file."""
     start = _skip(source, 0)
     for end in [*_END.finditer(source), None]:
@@ -109,7 +84,7 @@ def sentences(source: str) -> Iterator[SourceSentence]:
                 continue
             at = end.start() if end["empty_line"] else end.end()
         if text := source[start:at].rstrip():
-            yield SourceSentence(text, start, start + len(text))
+            yield text
         start = _skip(source, at)
 
 
@@ -126,19 +101,3 @@ def _is_final(source: str, end: re.Match[str]) -> bool:
     if source[follows : follows + 1].islower():
         return False
     return end["stop"] != "." or not _UNFINISHED.search(source[max(0, end.start() - _LONGEST_ABBREVIATION) : end.end()])
-
-
-def _offers(source: str, name: str) -> dict[bytes, Quotation]:
-    """Return the quotation behind each sentence's bytes; raises `InputError` where there is none."""
-    places: dict[str, list[tuple[int, int]]] = {}
-    for sentence in sentences(source):
-        if not ("[[" in sentence.text or "]]" in sentence.text or sentence.text.endswith("]")):
-            places.setdefault(sentence.text, []).append((sentence.start, sentence.end))
-    if not places:
-        raise InputError(
-            f"quote: the source {name!r} holds no sentence that could be quoted; give a text with sentences"
-        )
-    try:
-        return {text.encode(): Quotation(text, name, tuple(where)) for text, where in places.items()}
-    except UnicodeEncodeError as error:
-        raise InputError(f"quote: the source {name!r} is no Unicode text ({error}); decode it as UTF-8") from error

@@ -77,11 +77,21 @@ def chain_of_thought(problem: Problem, formal: Formal, *, style: Spoken = "concl
     """Return the sentences of a proof, before any answer."""
     answer, entries = _proof(formal)
     inferences = [entry for entry in entries if isinstance(entry, Inference)]
-    steps = [_said(problem, formal, each.statement) for each in inferences]
+    goal = parse_literal(formal.goal)
+    # A goal of several parts is said as the question says it.
+    asked = problem.question.partition(": ")[2] if re.search("_(?:and|or)_", goal.predicate) else None
+    steps = [
+        asked if asked is not None and each.statement == goal else read_aloud(each.statement, problem.context)
+        for each in inferences
+    ]
     if answer == "unknown":
         # Who says that nothing decides a question has to say the question, and all that bears on it.
-        asked = f"The question is: {read_aloud(parse_literal(formal.goal), problem.context)}"
-        return [asked, problem.context, *steps, "Nothing else follows."]
+        return [
+            f"The question is: {read_aloud(goal, problem.context)}",
+            problem.context,
+            *steps,
+            "Nothing else follows.",
+        ]
     if style == "conclusions":
         return steps
     stated = _sentence_of_axiom(problem, formal)
@@ -95,12 +105,6 @@ def chain_of_thought(problem: Problem, formal: Formal, *, style: Spoken = "concl
     return quoted or [
         read_aloud(each.statement, problem.context) for each in entries if isinstance(each.statement, Literal)
     ]
-
-
-def _said(problem: Problem, formal: Formal, literal: Literal) -> str:
-    """Read a literal aloud, a goal of several parts as the question says it."""
-    is_compound = re.search("_(?:and|or)_", literal.predicate) is not None and literal == parse_literal(formal.goal)
-    return problem.question.partition(": ")[2] if is_compound else read_aloud(literal, problem.context)
 
 
 def _sentence_of_axiom(problem: Problem, formal: Formal) -> dict[Statement, str]:
@@ -122,7 +126,9 @@ def compose(
     problem: Problem, formal: Formal, inferences: list[Literal], answer: str, *, style: Style = "compact"
 ) -> str:
     """Write the guided text for given inferences, right or wrong."""
-    stated = _stated(problem, formal)
+    # Nobody has to state what the data set grants.
+    granted = set(map(canonical_statement, background(problem.dataset).statements()))
+    stated = [a for a in formal.axioms if not granted or canonical_statement(parse_statement(a)) not in granted]
     if style == "compact":
         context = " ".join(f"{i}- [[axiom:{axiom}]]" for i, axiom in enumerate(stated, 1))
         steps = " ".join(_after_its_rule(formal, inferences))
@@ -140,12 +146,6 @@ def read_out(problem: Problem, formal: Formal, inferences: list[Literal], answer
     facts = [statement for statement in map(parse_statement, formal.axioms) if isinstance(statement, Literal)]
     said = [read_aloud(literal, problem.context) for literal in (*facts, *inferences)]
     return f"{' '.join(said)}\nAnswer: {answer}"
-
-
-def _stated(problem: Problem, formal: Formal) -> list[str]:
-    """Return the axioms without those that the data set grants: nobody has to state them."""
-    granted = set(map(canonical_statement, background(problem.dataset).statements()))
-    return [a for a in formal.axioms if not granted or canonical_statement(parse_statement(a)) not in granted]
 
 
 def _after_its_rule(formal: Formal, inferences: list[Literal]) -> list[str]:
@@ -170,27 +170,22 @@ def numbered_sentences(context: str) -> list[str]:
 
 
 def _annotated(context: str, axioms: list[str]) -> list[str]:
+    """Mark each name where its sentence has it as a word of its own; others stand behind it, and then the axiom."""
     sentences = numbered_sentences(context)
     if len(sentences) != len(axioms):
-        return [f"{i}- {_declared(axiom)}" for i, axiom in enumerate(axioms, 1)]
-    return [_marked(s, axiom) for s, axiom in zip(sentences, axioms, strict=True)]
-
-
-def _marked(sentence: str, axiom: str) -> str:
-    """Mark each name where the sentence has it as a word of its own; those that it has otherwise stand behind it."""
-    behind: list[str] = []
-    for block in _declarations(parse_statement(axiom)):
-        name = block[2:-2].partition(":")[2]
-        word = re.compile(rf"(?<![\w\[:-]){re.escape(name)}(?![\w\]-])")
-        if (found := word.search(sentence)) is None:
-            behind.append(block)
-        else:
-            sentence = sentence[: found.start()] + block + sentence[found.end() :]
-    return " ".join([sentence, *behind, f"[[axiom:{axiom}]]"])
-
-
-def _declared(axiom: str) -> str:
-    return " ".join([*_declarations(parse_statement(axiom)), f"[[axiom:{axiom}]]"])
+        sentences = [f"{i}-" for i in range(1, len(axioms) + 1)]
+    marked: list[str] = []
+    for sentence, axiom in zip(sentences, axioms, strict=True):
+        behind: list[str] = []
+        for block in _declarations(parse_statement(axiom)):
+            name = block[2:-2].partition(":")[2]
+            found = re.search(rf"(?<![\w\[:-]){re.escape(name)}(?![\w\]-])", sentence)
+            if found is None:
+                behind.append(block)
+            else:
+                sentence = sentence[: found.start()] + block + sentence[found.end() :]
+        marked.append(" ".join([sentence, *behind, f"[[axiom:{axiom}]]"]))
+    return marked
 
 
 def _declarations(statement: Statement) -> list[str]:

@@ -20,9 +20,9 @@ from critics.replay.matching import literals_of
 from critics.text.background import background, vocabulary
 from critics.text.reference import reference
 from rollout.problems.catalogue import QUESTIONS, family
-from rollout.prompts.conversation import SEPARATOR
+from rollout.prompts.conversation import SEPARATOR, message
 from rollout.prompts.demonstration import Spoken, chain_of_thought, decide, demonstrate, numbered_sentences
-from rollout.prompts.style import OwnPrompt, PromptStyle
+from rollout.prompts.style import PromptStyle
 
 _EXAMPLE_SEED = 2023
 _NUM_DRAWN = 48
@@ -68,21 +68,18 @@ def problem_text(problem: Problem, *, hint: bool = False) -> str:
 
 def messages(problem: Problem, style: PromptStyle, *, hint: bool = False) -> list[dict[str, str]]:
     """Return system, example and user turns for a chat template or for `text`."""
-    if style.own is not None:
-        return _own_messages(problem, style.own, style.examples, hint=hint)
-    turns = [{"role": "system", "content": _rules(problem, style)}]
-    for asked, solved in solved_examples(style.examples, style.format, problem.dataset, _terms(problem)):
-        turns += [{"role": "user", "content": asked}, {"role": "assistant", "content": solved}]
-    return [*turns, {"role": "user", "content": problem_text(problem, hint=hint)}]
-
-
-def _own_messages(problem: Problem, own: OwnPrompt, num: int | None, *, hint: bool) -> list[dict[str, str]]:
-    """Return the turns of a user's prompt; a text that it has none of is left out."""
-    turns = [{"role": "system", "content": own.system}] if own.system else []
-    for example in own.examples[:num]:
-        turns += [{"role": "user", "content": example.asked}, {"role": "assistant", "content": example.solved}]
-    asked = own.ask(problem, numbered_sentences(problem.context))
-    return [*turns, {"role": "user", "content": asked + (_given_away(problem) + "\n" if hint else "")}]
+    own = style.own
+    if own is None:
+        system, asked = _rules(problem, style), problem_text(problem, hint=hint)
+        examples = solved_examples(style.examples, style.format, problem.dataset, _terms(problem))
+    else:  # a text that it has none of is left out
+        given_away = f"{_given_away(problem)}\n" if hint else ""
+        system, asked = own.system, own.ask(problem, numbered_sentences(problem.context)) + given_away
+        examples = tuple((example.asked, example.solved) for example in own.examples[: style.examples])
+    turns = [message("system", system)] if system else []
+    for shown, solved in examples:
+        turns += [message("user", shown), message("assistant", solved)]
+    return [*turns, message("user", asked)]
 
 
 def _given_away(problem: Problem) -> str:
@@ -101,12 +98,11 @@ def text(problem: Problem, style: PromptStyle, *, hint: bool = False) -> str:
 
 
 def _rules(problem: Problem, style: PromptStyle) -> str:
-    ending = answer_rule(problem)
     if style.format != "guided":
-        return (_COT_RULES if style.format == "cot" else _ANSWER_RULES) + ending
+        return (_COT_RULES if style.format == "cot" else _ANSWER_RULES) + answer_rule(problem)
     names = _NAMES if problem.dataset in _WITHOUT_RELATIONS else _NAMES_AND_RELATIONS
     exhausted = _EXHAUSTED if _can_be_unknown(problem) else ""
-    return _GUIDED_RULES.format(names=names) + _vocabulary(problem) + exhausted + ending
+    return _GUIDED_RULES.format(names=names) + _vocabulary(problem) + exhausted + answer_rule(problem)
 
 
 def _vocabulary(problem: Problem) -> str:
@@ -163,16 +159,21 @@ def solved_examples(
         assert problem.answer is not None
         forms, steps = _shape(problem)
         by_answer.setdefault(problem.answer, []).append(_Example(problem_text(problem), solved, forms, steps))
-        can_be_unknown = can_be_unknown or _says_unknown(problem)
+        unknown, false = (in_terms_of(truth, problem.options) for truth in ("unknown", "false"))
+        # `Invalid` also says false.
+        can_be_unknown = can_be_unknown or problem.answer == unknown != false
     if num is None:
         num = 1 if dataset == _LONG else _DEFAULT_NUM[format_] + can_be_unknown
-    queues = [by_answer[answer] for answer in sorted(by_answer, key=_place)]
+    # True before false and unknown; letters in their own order.
+    truths = {truth: place for place, truth in enumerate(TRUTH_VALUES)}
+    queues = [by_answer[answer] for answer in sorted(by_answer, key=lambda said: (truths.get(said, 0), said))]
     shown: list[tuple[str, str]] = []
     told: set[str] = set()
     while len(shown) < num and any(queues):
         for queue in queues:
             if queue and len(shown) < num:
-                queue.remove(best := max(queue, key=lambda one: _told(one, told)))
+                best = max(queue, key=lambda one: (len(one.forms - told) + min(one.steps, 3), -len(one.solution)))
+                queue.remove(best)
                 shown.append((best.asked, best.solution))
                 told |= best.forms
     return tuple(shown)
@@ -184,25 +185,9 @@ class _Example:
 
     asked: str
     solution: str
-    forms: frozenset[str] = frozenset()
+    forms: frozenset[str]
     """The forms of its statements, such as `(not (all _ _))`."""
-    steps: int = 0
-
-
-def _told(example: _Example, forms: set[str]) -> tuple[int, int]:
-    """Return how much an example shows: forms beyond the known ones and steps up to three, and then fewer words."""
-    return len(example.forms - forms) + min(example.steps, 3), -len(example.solution)
-
-
-def _place(answer: str) -> tuple[int, str]:
-    """Put true before false and unknown; letters stand in their own order."""
-    return (TRUTH_VALUES.index(answer) if answer in TRUTH_VALUES else 0), answer
-
-
-def _says_unknown(problem: Problem) -> bool:
-    """Say whether the answer is unknown and nothing else; `Invalid` also says false."""
-    unknown, false = (in_terms_of(truth, problem.options) for truth in ("unknown", "false"))
-    return problem.answer == unknown != false
+    steps: int
 
 
 def _terms(problem: Problem) -> tuple[str, ...] | None:
@@ -238,21 +223,15 @@ def _shape(problem: Problem) -> tuple[frozenset[str], int]:
     return frozenset(forms), len(decide(known.formal)[1])
 
 
-@lru_cache
-def _worked() -> tuple[tuple[Problem, str], ...]:
-    """Return the solved problems of our own, with their chains of thought."""
-    records = yaml.safe_load(_WORKED.read_text(encoding="utf-8"))
-    problems = [read_problem({"id": f"worked/{number}", **record}) for number, record in enumerate(records)]
-    return tuple((problem, record["reasoning"].strip()) for problem, record in zip(problems, records, strict=True))
-
-
 def _solved(format_: str, dataset: str, terms: tuple[str, ...] | None) -> Iterator[tuple[Problem, str]]:
     """Yield small problems with their solutions, as far as the format can say them."""
-    worked = [(problem, reasoning) for problem, reasoning in _worked() if problem.dataset == dataset]
+    records = yaml.safe_load(_WORKED.read_text(encoding="utf-8"))
+    worked = [(number, record) for number, record in enumerate(records) if record["dataset"] == dataset]
     if worked and format_ != "guided":
-        for problem, reasoning in worked:
+        for number, record in worked:
+            problem = read_problem({"id": f"worked/{number}", **record})
             line = answer_line(problem)
-            yield problem, line if format_ == "answer" else f"Reasoning: {reasoning}\n{line}"
+            yield problem, line if format_ == "answer" else f"Reasoning: {record['reasoning'].strip()}\n{line}"
         return
     made = family(dataset if dataset in QUESTIONS else _STAND_IN)
     for drawn in made.generate(made.configured(made.shown, "pretrain"), _NUM_DRAWN, seed=_EXAMPLE_SEED):

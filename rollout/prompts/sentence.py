@@ -1,6 +1,7 @@
 """Inferences read aloud: `Rex is a cat.`, `The bear chases the cow.`, in the words that the context uses."""
 
 import re
+from contextlib import suppress
 
 from critics.grammar.inflection import article, plural
 from critics.replay.formula import Application, Literal, Term
@@ -59,17 +60,11 @@ def _named(words: str, context: str) -> str:
 
 def _is_counted(words: str, context: str) -> bool:
     """Say whether the context counts what has this name: `a cat`, `every cat is`, `cats`."""
-    one = re.escape(words)
-    counted = rf"\b(?:an? {one}(?=[.,?]| and\b| or\b|$)|(?:every|each) {one} is|{_plural(words)})\b"
+    one, several = re.escape(words), "(?!)"
+    with suppress(ValueError):  # an adjective may have no plural
+        several = re.escape(plural(words))
+    counted = rf"\b(?:an? {one}(?=[.,?]| and\b| or\b|$)|(?:every|each) {one} is|{several})\b"
     return re.search(counted, context, re.IGNORECASE) is not None
-
-
-def _plural(words: str) -> str:
-    """Return a pattern for the plural; an adjective may have none."""
-    try:
-        return re.escape(plural(words))
-    except ValueError:
-        return "(?!)"
 
 
 def _capital(words: str) -> str:
