@@ -14,7 +14,7 @@ from critics.replay.answer_sets.language import AspLiteral, AspRule, constants_o
 from critics.replay.answer_sets.query import AspQuery
 from critics.replay.answer_sets.reader import AspProgram, CommentBlock
 from critics.replay.answer_sets.submission import ProgramTest, Submission
-from critics.text.faithfulness.naming import begin_alike
+from critics.text.trust.words import begin_alike
 
 _WORD = re.compile(r"[^\W_]+")
 _SMALL = frozenset(

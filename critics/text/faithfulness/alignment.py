@@ -30,8 +30,8 @@ from critics.replay.first_order.syntax import (
     with_leaves,
 )
 from critics.text.faithfulness.formalisation import Formalisation
-from critics.text.faithfulness.naming import unspoken
 from critics.text.part import TextPart
+from critics.text.trust.words import names_of, speaks_of
 
 MAX_FORMULAS = 100
 """Premises or sentences; of more, nothing is aligned: each may ask a solver."""
@@ -105,7 +105,8 @@ class ReadProblem:
 
         Of `either .. or` a given formula says no more than that one of the two holds.
         """
-        if absent := unspoken(formula, " ".join(texts)):
+        told = " ".join(texts)
+        if absent := [name for part in names_of(formula) for name in sorted(part) if not speaks_of(told, name)]:
             # Attack: a premise of one's own, beside a sentence that is not read.
             return Failed(f"the sentence does not speak of {', '.join(absent)}")
         found = [self._read.get(text) or self._reader.read(text) for text in texts]
@@ -117,12 +118,11 @@ class ReadProblem:
         except KeyError:
             return NotApplicable()
         said = [each.formula for each in readings]
-        if _entails(said, own) and (is_given or _entails([own], *said)):
+        if entails(said, own) and (is_given or entails([own], *said)):
             return Passed()
         strict = [each.exclusive for each in readings]
-        if not is_given and strict != said and _entails(strict, own) and _entails([own], *strict):
+        if not is_given and strict != said and entails(strict, own) and entails([own], *strict):
             return Passed()
-        told = " ".join(texts)
         return Failed(f"{told!r} is read as {', '.join(map(canonical, said))}")
 
     def names(self, formulas: Iterable[Formula]) -> Names:
@@ -166,9 +166,9 @@ def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
     except KeyError:
         return False
     said = [each for each in read.context if isinstance(each, Reading)]
-    if not any(_entails([goal], each) and _entails([each], goal) for each in {question.formula, question.exclusive}):
+    if not any(entails([goal], each) and entails([each], goal) for each in {question.formula, question.exclusive}):
         return False
-    if not all(any(_entails([v], each) for r in said for v in (r.formula, r.exclusive)) for each in premises):
+    if not all(any(entails([v], each) for r in said for v in (r.formula, r.exclusive)) for each in premises):
         return False
     if value == "unknown":
         inside = signature([each.formula for each in said])
@@ -178,7 +178,7 @@ def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
             inside.predicates.keys() | inside.constants
         ):
             return False
-        if not all(any(_entails(premises, v) for v in (r.formula, r.exclusive)) for r in said):
+        if not all(any(entails(premises, v) for v in (r.formula, r.exclusive)) for r in said):
             # Attack: formalise half of the text, and find that nothing follows.
             return False
     wanted = {"true": Entailed, "false": Denied, "unknown": Open}[value]
@@ -188,7 +188,8 @@ def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
     )
 
 
-def _entails(given: Sequence[Formula], *claims: Formula) -> bool:
+def entails(given: Sequence[Formula], *claims: Formula) -> bool:
+    """Say whether a solver shows that each claim follows; not where it gives up."""
     for formula in claims:
         if formula in given or canonical(formula) in map(canonical, given):
             continue

@@ -1,8 +1,4 @@
-"""Sentences as these checks read them: content words by their lemmas' stems, negations and commas.
-
-This is no parser. Where a sentence's words leave open what is negated (`not big or round`, `only`, `except`), it says
-so, and whoever asks must not take that for an answer.
-"""
+"""Words of sentences and of symbols, by the stems of their lemmas. This is no parser: it compares words, and bars."""
 
 import re
 import unicodedata
@@ -17,13 +13,6 @@ from critics.text.translators.function_words import FUNCTION_WORDS
 NEGATIONS = frozenset(
     "not no never none neither nor nobody nothing nowhere cannot without unless false untrue".split()  # noqa: SIM905
 )
-_UNCLEAR = frozenset(
-    """
-    only except hardly scarcely barely rarely seldom few little non lack lacks fail fails deny denies refuse refuses
-    instead rather otherwise doubt doubts
-    """.split()  # noqa: SIM905
-)
-_JOINTS = frozenset({"and", "or", "nor", "but"})
 _EMPTY = (
     FUNCTION_WORDS
     | NEGATIONS
@@ -37,7 +26,7 @@ MAX_CHARACTERS = 20_000
 MIN_DOUBLED = 6
 """Letters of a word that may be mistyped with a letter doubled (`Brazillian`)."""
 _DOUBLED = re.compile(r"([a-z])\1")
-_WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?|[,;:]")
+_WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?")
 _BREAK = re.compile(r"(?<=[.!?])\s+|\n+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])|[\W_]+")
 _TAG = re.compile(r"^\s*\[\w+\]")
@@ -51,29 +40,6 @@ class Sentence:
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
-    commas: frozenset[int]
-    """Positions of words right after a comma."""
-
-    def negations(self) -> tuple[int, ...]:
-        """Return the positions of the negations."""
-        return tuple(i for i, word in enumerate(self.words) if word in NEGATIONS)
-
-    def has_unclear_words(self) -> bool:
-        """Say whether a word may negate, or may not."""
-        return any(word in _UNCLEAR for word in self.words)
-
-    def ranges_over_several(self) -> bool:
-        """Say whether the words leave open what a negation covers: `not big or round`, `no cat and dog`."""
-        negations = self.negations()
-        for number, at in enumerate(negations):
-            end = negations[number + 1] if number + 1 < len(negations) else len(self.words)
-            part = self.words[at + 1 : end]
-            if end < len(self.words) and _JOINTS & set(part[-2:]):
-                part = part[:-2]
-            stop = next((i for i, word in enumerate(part) if word in ("then", "if")), len(part))
-            if self.words[at] not in ("neither", "unless") and _JOINTS & set(part[:stop]):
-                return True
-        return False
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
@@ -91,15 +57,8 @@ def asked(question: str) -> Sentence | None:
 @lru_cache(maxsize=4096)
 def sentence(text: str) -> Sentence:
     """Return one sentence taken apart."""
-    words: list[str] = []
-    commas: set[int] = set()
-    for word in _words(_TAG.sub("", text)):
-        if word in ",;:":
-            commas.add(len(words))
-        else:
-            words.append(word.lower())
-    stems = tuple("" if word in _EMPTY else stem(word) for word in words)
-    return Sentence(tuple(words), stems, frozenset(commas))
+    words = [word.lower() for word in _words(_TAG.sub("", text))]
+    return Sentence(tuple(words), tuple("" if word in _EMPTY else stem(word) for word in words))
 
 
 def _words(text: str) -> Iterator[str]:

@@ -8,37 +8,34 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
+from critics.grammar.reader import Reading
+from critics.grammar.text import sentences
 from critics.logic.first_order.solvers import Answer, can_fail
 from critics.problem import TRUTH_VALUES, Attempt, Formal, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.reader import first_order
 from critics.replay.first_order.syntax import (
-    Application,
     Atom,
     Formula,
     Not,
     Quantified,
-    Variable,
     negated,
-    predicates,
     subformulas,
-    terms,
 )
-from critics.replay.formula import Literal, parse_literal, parse_statement
+from critics.replay.formula import Literal, Statement, parse_literal, parse_statement
 from critics.text.background import background
-from critics.text.faithfulness.english import asked
+from critics.text.faithfulness.alignment import ReadProblem, entails
 from critics.text.faithfulness.formalisation import Formalisation
-from critics.text.faithfulness.naming import is_about_another_text
-from critics.text.faithfulness.signs import atoms_of
 from critics.text.part import TextPart
 from critics.text.reference import TRANSLATORS
-from critics.text.trust.words import content, is_placeholder, shared_words, shares_words
+from critics.text.trust.words import content, is_placeholder, names_of, shared_words, shares_words, speaks_of
 from critics.verdict import TimedOut, Unproved, Vacuous
 from critics.verdict.certificate import Certificate, Evidence
 from critics.verdict.conclusion import Refusal
 
 _NAME = re.compile(r"(?<!['\w])(?!(?:not|forall|exists|all)\b)[A-Za-z]{3,}")
 """Words of formulas; `f1` is a code and none."""
+_CLAUSE = re.compile(r"[.!?,;:\n]|\b(?:and|or|but|nor|who|which)\b")
 # Attack: formalise next to nothing, from which nothing follows.
 UNKNOWN = Refusal(Unproved, "unknown_on_trust", "that nothing follows cannot be checked without a reference")
 UNDECIDED = Refusal(TimedOut, "solver_budget", "the solver could not tell what the answer rests on")
@@ -78,7 +75,7 @@ def position_of(claim: str) -> int:
 
 def _of_formulas(problem: Problem, formalised: Formalisation, evidence: Evidence, value: str) -> Refusal | None:
     """Bar what is proved of another question, of another text, or of itself."""
-    predicates, things = _names(formalised.goal)
+    predicates, things = names_of(formalised.goal)
     # A synonym is a word as well, where the question names what it is about by two words or more.
     is_named = len(shared_words(things, problem.question) & content(problem.question)) > 1
     if not shares_words(predicates or things, problem.question) and not is_named:
@@ -101,27 +98,24 @@ def _of_formulas(problem: Problem, formalised: Formalisation, evidence: Evidence
 
 
 def _is_denied(problem: Problem, formalised: Formalisation) -> bool:
-    """Say whether the goal denies a word of a question without negation, or denies nothing where the question does."""
-    question, atoms = asked(problem.question), atoms_of(formalised.goal)
-    if question is None or atoms is None or question.has_unclear_words() or question.ranges_over_several():
+    """Say whether the goal is the denial of what the grammar reads the question as."""
+    read = ReadProblem(problem)
+    try:
+        goal = read.names([formalised.goal]).of(formalised.goal)
+    except KeyError:
         return False
-    denied_words = [atom.stems() for atom in atoms if atom.denied]
-    if question.negations():
-        return not denied_words
-    return any(stems <= set(question.stems) for stems in denied_words)
+    question = read.question
+    return (
+        isinstance(question, Reading)
+        and entails([goal], Not(question.formula))
+        and entails([Not(question.formula)], goal)
+    )
 
 
 def _is_told(premise: Formula, problem: Problem) -> bool:
     """Say whether a premise shares a word with the text; so it does with a mere placeholder of a text."""
-    predicates, things = _names(premise)
+    predicates, things = names_of(premise)
     return is_placeholder(problem) or shares_words(predicates or things, f"{problem.context}\n{problem.question}")
-
-
-def _names(formula: Formula) -> tuple[set[str], set[str]]:
-    """Return a formula's predicates, and its constants and functions; a name may be both."""
-    inner = [term for term in terms(formula) if not isinstance(term, Variable)]
-    things = {term.function if isinstance(term, Application) else term.name for term in inner}
-    return predicates(formula), things
 
 
 def _of_premises(told: Sequence[Formula], claim: Formula) -> Refusal | None:
@@ -178,4 +172,15 @@ def is_foreign(problem: Problem, formal: Formal) -> bool:
         facts = [fact for fact in (*statements, goal) if isinstance(fact, Literal)]
         things = {part for fact in facts for part in fact.arguments if isinstance(part, str) and part.isalpha()}
         return bool(things) and not shared_words(things, f"{problem.context}\n{problem.question}")
-    return is_about_another_text(problem, Formalisation(tuple(map(first_order, statements)), first_order(goal)))
+    told = sentences(problem.context)
+    # Attack: state more premises than the text can hold.
+    room = len(_CLAUSE.findall(problem.context)) + 1
+    return (
+        len(statements) > room
+        or not _says(problem.question, goal)
+        or not all(any(_says(sentence, statement) for sentence in told) for statement in statements)
+    )
+
+
+def _says(text: str, statement: Statement) -> bool:
+    return all(speaks_of(text, name) for part in names_of(first_order(statement)) for name in part)

@@ -16,7 +16,7 @@ from critics.text.blocks import ANSWER_CLAIM, final_answer
 from critics.text.english.language import Unreadable, language_of
 from critics.text.english.phrases import FILLERS
 from critics.text.english.span import num_characters
-from critics.text.faithfulness.english import sentences
+from critics.text.faithfulness.english import NEGATIONS, sentences
 from critics.text.reference import TRANSLATORS
 from critics.text.trust.words import content, shared_words
 from critics.verdict.reading import BadStep, Span, TextReading
@@ -235,7 +235,7 @@ def _claimed(claim: re.Match[str], problem: Problem) -> str | None:
 
 
 def _denies(said: str) -> bool:
-    return any(sentence.negations() for sentence in sentences(said))
+    return any(NEGATIONS.intersection(sentence.words) for sentence in sentences(said))
 
 
 def _is_of_text(said: str, context: str) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from critics.problem import Problem
+from critics.replay.first_order.syntax import Application, Formula, Variable, predicates, terms
 from critics.text.faithfulness.english import name_stems, sentences, squashed
-from critics.text.faithfulness.naming import begin_alike
 
 MIN_SQUASHED = 4
 """Letters from which a name may be found across words (`diamondmine`)."""
@@ -44,6 +44,28 @@ def shares_words(names: Iterable[str], text: str) -> bool:
         # Attack: one letter is in any program; of letters alone all must be named.
         return said <= shared
     return bool(shared)
+
+
+def begin_alike(one: str, other: str) -> bool:
+    """Say whether two words begin alike: `perform` and `performance`."""
+    shorter = min(len(one), len(other))
+    length = max(3, shorter - 2)
+    return one == other or (shorter >= 3 and one[:length] == other[:length])
+
+
+def speaks_of(text: str, name: str) -> bool:
+    """Say whether a text has a word for each word of a name."""
+    said = content(text)
+    letters = squashed(name)
+    is_across = len(letters) >= MIN_SQUASHED and letters in squashed(text)
+    return is_across or all(any(begin_alike(part, word) for word in said) for part in name_stems(name))
+
+
+def names_of(formula: Formula) -> tuple[set[str], set[str]]:
+    """Return a formula's predicates, and its constants and functions; a name may be both."""
+    inner = [term for term in terms(formula) if not isinstance(term, Variable)]
+    things = {term.function if isinstance(term, Application) else term.name for term in inner}
+    return predicates(formula), things
 
 
 def shared_words(names: Iterable[str], text: str) -> frozenset[str]:
