@@ -10,8 +10,7 @@ from critics.problem import Attempt, Problem
 from critics.verdict import Certified
 from rollout.actor_critic.demonstration import demonstrate, draft, literal, rules
 from rollout.actor_critic.feedback import Reply, review
-from rollout.problems.claims import All, EitherOr, IfThen, Is, Trait
-from rollout.problems.controlled_english import ControlledEnglish, generate
+from rollout.problems.controlled_english import All, ControlledEnglish, EitherOr, IfThen, Is, Trait, generate
 
 PROBLEM = Problem(
     "p", "controlled-english", "Ada is calm.\nNobody who is calm is loud.", "Ada is loud.", meta={"num_premises": 2}

@@ -15,7 +15,7 @@ from critics.text.reference import Theory, theory
 from critics.text.translators.regular import ATTRIBUTES
 from critics.text.translators.regular import translate_deductions as translate
 from critics.text.translators.translation import TranslationError
-from rollout.problems.vocabulary import ADJECTIVES
+from rollout.problems.prontoqa import ADJECTIVES
 
 GOAL = "Prove: Sam is a numpus."
 NOUNS = ("zumpus", "rompus", "lorpus")

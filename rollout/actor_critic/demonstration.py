@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from critics.problem import Problem
 from critics.text.translators.zebra import ORDINALS, Clue, Zebra, read_question, read_zebra
 from rollout.actor_critic.prompt import statements
-from rollout.problems.claims import All, Claim, EitherOr, IfThen, Is, Trait, read_claim, traits
-from rollout.problems.controlled_english import trial
+from rollout.problems.controlled_english import All, Claim, EitherOr, IfThen, Is, Trait, read_claim, traits, trial
 
 _ANYBODY = "X"
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from critics.grammar.inflection import article, plural
+from critics.grammar.inflection import plural
 from critics.problem import Problem
 from critics.text.translators.regular import translate_deductions as translate
+from rollout.problems.prontoqa import ADJECTIVES, FICTIONAL_KINDS, NAMES, with_article
 from rollout.problems.splits import Split, consecutive, draws, first_of_split
-from rollout.problems.vocabulary import ADJECTIVES, FICTIONAL_KINDS, NAMES
 
 DeductionRule = Literal["AndIntro", "AndElim", "OrIntro", "Composed"]
 MAX_HOPS = 5
@@ -70,11 +70,11 @@ class _Draft:
         if form == "plural":
             self.sentences.append(f"{plural(kind).capitalize()} are {self.listed(map(plural, concluded), 'and')}.")
         else:
-            self.sentences.append(f"{form} {kind} is {self.listed(map(_a, concluded), 'and')}.")
+            self.sentences.append(f"{form} {kind} is {self.listed(map(with_article, concluded), 'and')}.")
 
     def everything(self, connective: str, condition: Sequence[str], kind: str) -> None:
         """Say of everything that is all or some of what is listed what kind it is."""
-        self.sentences.append(f"Everything that is {self.listed(condition, connective)} is {_a(kind)}.")
+        self.sentences.append(f"Everything that is {self.listed(condition, connective)} is {with_article(kind)}.")
 
     def listed(self, parts: Iterable[str], connective: str) -> str:
         """Join in random order, as `A and B and C` or, three at least, as `A, B, and C`."""
@@ -121,18 +121,18 @@ def _draw(config: Deductions, rng: random.Random, rule: DeductionRule, hops: int
 def _and_intro(draft: _Draft, hops: int) -> str:
     kind = _started(draft, [_attributive] * (hops - 1))
     draft.state(adjective := draft.adjectives.pop())
-    return _a(f"{adjective} {kind}")
+    return with_article(f"{adjective} {kind}")
 
 
 def _and_elim(draft: _Draft, hops: int) -> str:
     kind, beside = draft.kinds.pop(), draft.kinds.pop()
-    draft.state(_a(kind), _a(beside))
-    return _a(_linked(draft, kind, [_conjoining] * hops))
+    draft.state(with_article(kind), with_article(beside))
+    return with_article(_linked(draft, kind, [_conjoining] * hops))
 
 
 def _or_intro(draft: _Draft, hops: int) -> str:
     kind = _started(draft, [_alternative] * (hops - 1))
-    return draft.listed((draft.adjectives.pop(), _a(kind)), "or")
+    return draft.listed((draft.adjectives.pop(), with_article(kind)), "or")
 
 
 def _composed(draft: _Draft, hops: int) -> str:
@@ -142,12 +142,14 @@ def _composed(draft: _Draft, hops: int) -> str:
     while len(links) < hops - is_or:
         links.append(draft.rng.choice([link for link in _LINKS if link not in links[-1:]]))
     kind = _started(draft, links)
-    return draft.listed(map(_a, (kind, draft.kinds.pop(), draft.kinds.pop())), "or") if is_or else _a(kind)
+    if not is_or:
+        return with_article(kind)
+    return draft.listed(map(with_article, (kind, draft.kinds.pop(), draft.kinds.pop())), "or")
 
 
 def _started(draft: _Draft, links: Sequence["_Link"]) -> str:
     kind = draft.kinds.pop()
-    draft.state(_a(kind))
+    draft.state(with_article(kind))
     return _linked(draft, kind, links)
 
 
@@ -176,23 +178,19 @@ def _conjoining(draft: _Draft, kind: str) -> str:
 
 def _alternative(draft: _Draft, kind: str) -> str:
     following = draft.kinds.pop()
-    draft.everything("or", (draft.adjectives.pop(), _a(kind)), following)
+    draft.everything("or", (draft.adjectives.pop(), with_article(kind)), following)
     if draft.has_neighbour():
-        draft.everything("or", (draft.adjectives.pop(), _a(kind)), draft.kinds.pop())
+        draft.everything("or", (draft.adjectives.pop(), with_article(kind)), draft.kinds.pop())
     return following
 
 
 def _conjunctive(draft: _Draft, kind: str) -> str:
     following, beside, adjective = draft.kinds.pop(), draft.kinds.pop(), draft.adjectives.pop()
-    draft.state(_a(beside), adjective)
-    draft.everything("and", (_a(kind), _a(beside), adjective), following)
+    draft.state(with_article(beside), adjective)
+    draft.everything("and", (with_article(kind), with_article(beside), adjective), following)
     if draft.has_neighbour():
-        draft.everything("and", (_a(kind), _a(beside), draft.adjectives.pop()), draft.kinds.pop())
+        draft.everything("and", (with_article(kind), with_article(beside), draft.adjectives.pop()), draft.kinds.pop())
     return following
-
-
-def _a(noun: str) -> str:
-    return f"{article(noun)} {noun}"
 
 
 _Link: TypeAlias = Callable[[_Draft, str], str]

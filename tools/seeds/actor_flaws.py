@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from rollout.actor_critic.demonstration import DraftTest, PromptSection, ReplyDraft
-from rollout.problems.claims import adjectives, read_claim
+from rollout.problems.controlled_english import adjectives, read_claim
 from tools.seeds.configuration import FlawsConfig
 
 
