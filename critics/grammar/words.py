@@ -52,7 +52,8 @@ FLEXIBLE_ADVERBS = _listed("also often always regularly frequently currently the
 DROPPED_ADVERBS = _listed("also then thus therefore hence")
 NOT_ADVERBS = _listed(
     "family italy july early only reply daily friendly deadly lonely costly lively likely ugly silly holy elderly fly "
-    "apply rely supply multiply lovely cowardly orderly weekly monthly yearly ally belly bully jelly lily rally"
+    "apply rely supply multiply lovely cowardly orderly weekly monthly yearly ally belly bully jelly lily rally "
+    "butterfly dragonfly firefly housefly"
 )
 ATTITUDES = _listed(
     "aware unaware know believe think say sure admit claim fact show mean knows believes thinks says admits claims"

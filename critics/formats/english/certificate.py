@@ -14,9 +14,6 @@ from critics.verdict.reading import Span
 KIND = "english-proof"
 ENGINE = "certistar-english/1"
 
-SETTLED = "conventions"
-"""Key of a problem's `meta` that names the data set whose conventions its readings have."""
-
 
 @dataclass(frozen=True, slots=True)
 class EnglishEvidence:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from critics.formats.english.certificate import SETTLED, english_certificate
+from critics.formats.english.certificate import english_certificate
 from critics.formats.english.saturation import saturation
 from critics.formats.english.trial import BadSentence, Trial
 from critics.problem import Attempt, Problem
@@ -24,6 +24,7 @@ from critics.text.english.language import CONTROLLED, ProblemLanguage, Unreadabl
 from critics.text.english.outline import Outline
 from critics.text.english.passage import TextSentence, lines
 from critics.text.english.span import coverage, painted
+from critics.text.english.statements import SETTLED
 from critics.text.english.steps import Ledger, Warrant
 from critics.text.reference import is_trusting, text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict

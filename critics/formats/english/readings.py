@@ -13,10 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from critics.formats.english.certificate import SETTLED
 from critics.formats.english.entailed_text import ChainEvidence, chain_certificate, models_of
 from critics.formats.english.reasoner import BadMove, Case, Outcome, Reasoner, Told
-from critics.formats.english.statements import CONVENTIONS, Statements, settled
 from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, Move, NotKnown, moves
 from critics.grammar.reader import Reading
 from critics.problem import Attempt, Problem
@@ -28,6 +26,7 @@ from critics.replay.first_order.syntax import (
 )
 from critics.text.english.passage import TextSentence, lines
 from critics.text.english.span import coverage, painted
+from critics.text.english.statements import CONVENTIONS, SETTLED, Statements, settled
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Unproved, Verdict
 from critics.verdict.conclusion import Refusal, brief, is_wrong, refused, wrong_answer
@@ -60,7 +59,7 @@ def judge_readings(problem: Problem, attempt: Attempt) -> Verdict:
 
 def _outcome(problem: Problem, said: Sequence[TextSentence]) -> tuple[Outcome, Case]:
     """Return what the text proves under every reading of `either`; raises `Refusal`."""
-    statements = Statements(problem)
+    statements = Statements(problem.context, problem.question, settled(problem))
     outcomes: list[tuple[Outcome, Case]] = []
     for exclusive in (False, True) if statements.has_either(said) else (False,):
         case = _case(problem, statements, said, exclusive=exclusive)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from critics.formats.english.entailed_text import Step
-from critics.formats.english.statements import possibility
 from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, Move, NotKnown
 from critics.logic.first_order.knowledge import Knowledge
 from critics.logic.first_order.solvers import Answer
@@ -27,6 +26,7 @@ from critics.replay.first_order.syntax import (
     subformulas,
 )
 from critics.text.english.passage import TextSentence
+from critics.text.english.statements import possibility
 from critics.verdict import Malformed, TimedOut, Unproved
 from critics.verdict.conclusion import Refusal
 

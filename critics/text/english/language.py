@@ -11,18 +11,20 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
+from critics.grammar import reader as grammar
 from critics.problem import Formal, Problem
-from critics.replay.clauses import Implication, clause_of, denied, ground_terms, read_clause
+from critics.replay.clauses import Implication, clause_of, denied, read_clause
 from critics.replay.cursor import ReasonedError
 from critics.replay.formula import parse_statement
 from critics.replay.semantics import Semantics, semantics_of
 from critics.text.background import background
-from critics.text.english.controlled import ControlledReader
-from critics.text.english.wording import plain, variants, with_name
+from critics.text.english.clausal import Namer, clauses_of
+from critics.text.english.statements import CONVENTIONS, Statements
 from critics.text.reference import TRANSLATORS, same_formal, translation
 from critics.text.translators import prontoqa, regular
 from critics.text.translators.syllogism import ask
-from critics.text.translators.translation import TranslationError
+from critics.text.translators.translation import TranslationError, Unread
+from critics.verdict.conclusion import Refusal
 
 Said: TypeAlias = tuple[Implication, ...]
 """Clauses that one sentence says, all of them."""
@@ -32,8 +34,26 @@ MAX_REMEMBERED = 5_000
 """Sentences whose reading is kept for the next attempt at the same problem."""
 _BOUNDARY = re.compile(r"(?<=\.) ")
 _NUMBERING = re.compile(r"^\d+- ")
+_CONTRACTED = (
+    (re.compile(r"\b(is|are|does|do)n't\b", re.IGNORECASE), r"\1 not"),
+    (re.compile(r"\b(it|that|there|he|she)'s\b", re.IGNORECASE), r"\1 is"),
+    (re.compile(r"\bthey're\b", re.IGNORECASE), "they are"),
+)
+_ADVERBS = r"(?:also|therefore|thus|hence|then|indeed|consequently)"
+_SOFTENED = (
+    (re.compile(rf"\b(is|are|does|do|it|they)(?: +{_ADVERBS})+(?= )", re.IGNORECASE), r"\1"),
+    # `Tom is not therefore a cat` denies that it follows.
+    (re.compile(r"\b(is|are) not +(?:also|indeed)(?= )", re.IGNORECASE), r"\1 not"),
+    (re.compile(r"\b(?:must|has to|have to)(?: +also)? +(not +)?be\b", re.IGNORECASE), r"is \1"),
+    (re.compile(r"\b(is|are) both (?=[^,]+ and )", re.IGNORECASE), r"\1 "),
+    (re.compile(r"(?:,? +(?:as well|too))$", re.IGNORECASE), ""),
+    (re.compile(r"^([A-Z][a-z]*) (?:also|therefore|thus|hence|then) (?=[a-z])"), r"\1 "),
+    # `Any` denies it of each, where `every` needs the data set's convention.
+    (re.compile(r"^any (?=[a-z-]+ is not )", re.IGNORECASE), "Every "),
+    (re.compile(r" +"), " "),
+)
 CONTROLLED = "english"
-"""The reference of a problem that the controlled English of `controlled` reads."""
+"""The reference of a problem that the grammar reads."""
 
 
 class Unreadable(ReasonedError):  # noqa: N818
@@ -61,18 +81,15 @@ class ProblemLanguage:
     semantics: Semantics
     sentences: Mapping[str, Implication]
     """The clause of each sentence of the context, where each is one axiom."""
-    _reader: SentenceReader
-    _of_kinds: bool
-    _of_conditions: bool
+    _readers: tuple[SentenceReader, ...]
+    """The data set's own, then the grammar."""
     _granted: frozenset[str]
     """The canonical texts of what nobody has to state."""
-    only_name: str | None
-    """The one name in context and question, for which alone a pronoun can stand."""
     _memory: dict[str, Said | None] = field(default_factory=dict[str, Said | None])
 
     def read(self, text: str) -> Said | None:
         """Return what a sentence says, in the words of the problem or in others; None where it is not read."""
-        words = with_name(plain(text), self.only_name)
+        words = _plain(text)
         if len(self._memory) > MAX_REMEMBERED:
             self._memory.clear()
         if words not in self._memory:
@@ -86,12 +103,20 @@ class ProblemLanguage:
     def _read(self, words: str) -> Said | None:
         if not words or len(words) > MAX_SENTENCE or any(mark in words for mark in '.!?;:"\n'):
             return None
-        for sentence in variants(words, of_kinds=self._of_kinds, of_conditions=self._of_conditions):
+        for read in self._readers:
             try:
-                return self._reader(sentence)
+                return read(f"{words[:1].upper()}{words[1:]}.")
             except TranslationError:
                 continue
         return None
+
+
+def _plain(text: str) -> str:
+    """Return a sentence's words without contractions, quotes around it, and adverbs that say nothing."""
+    text = " ".join(text.split()).strip(" \"'").rstrip(".,:;").strip(" \"'")
+    for pattern, replacement in (*_CONTRACTED, *_SOFTENED):
+        text = pattern.sub(replacement, text)
+    return text.strip()
 
 
 def reader_of(dataset: str) -> str:
@@ -119,7 +144,7 @@ def _language(dataset: str, context: str, question: str, given: Formal | None) -
 def _read_language(dataset: str, context: str, question: str, given: Formal | None) -> ProblemLanguage:
     if dataset not in TRANSLATORS or dataset == "prontoqa-ood":
         # The deduction rules' translator refuses all but Horn clauses.
-        return _controlled(dataset, context, question)
+        return _by_grammar(dataset, context, question)
     try:
         translated = translation(dataset, context, question)
     except TranslationError as error:
@@ -131,7 +156,8 @@ def _read_language(dataset: str, context: str, question: str, given: Formal | No
     formal = given or translated
     stated = tuple(clause_of(parse_statement(axiom)) for axiom in formal.axioms)
     sentences = _by_sentence(dataset, context, translated)
-    reader = _READERS.get(dataset, _translated)(dataset, context, question, translated, sentences)
+    own = _READERS.get(dataset, _translated)(dataset, context, question, translated, sentences)
+    readers = (own, _grammar(dataset, context, question)) if dataset in CONVENTIONS else (own,)
     return ProblemLanguage(
         dataset,
         formal,
@@ -139,47 +165,58 @@ def _read_language(dataset: str, context: str, question: str, given: Formal | No
         (read_clause(formal.goal),),
         semantics_of(dataset),
         sentences,
-        reader,
-        dataset == "prontoqa",
-        dataset == "proofwriter",
+        readers,
         frozenset(clause_of(rule).canonical() for rule in background(dataset).statements()),
-        only_name(context, question, stated),
     )
 
 
-def only_name(context: str, question: str, stated: tuple[Implication, ...]) -> str | None:
-    """Return the name of the one object that a problem speaks of, as it is written; None where there are more."""
-    terms = ground_terms(stated)
-    written = {word for word in re.findall(r"[A-Z][a-z]+", f"{context} {question}") if word.lower() in terms}
-    return written.pop() if len(terms) == len(written) == 1 else None
-
-
-def _controlled(dataset: str, context: str, question: str) -> ProblemLanguage:
-    reader = ControlledReader(every_not_is_none=dataset == "prontoqa-ood")
+def _by_grammar(dataset: str, context: str, question: str) -> ProblemLanguage:
+    """Return the language of a problem that no translator reads; raises `Unreadable`."""
+    said = Statements(context, question, dataset)
+    namer = Namer.of(dataset, f"{context} {question}")
+    stated: list[Implication] = []
+    for sentence, found in zip(said.problem.said, said.problem.context(), strict=True):
+        try:
+            stated += _clauses(found, namer)
+        except Unread as error:
+            why = f"{sentence!r}: {error}{_remedy(dataset, context, question)}"
+            raise Unreadable("context_not_read", why) from error
     try:
-        stated = reader.context(context)
-    except TranslationError as error:
-        raise Unreadable("context_not_read", f"{error}{_remedy(dataset, context, question)}") from error
-    try:
-        goal = reader.question(question)
-    except TranslationError as error:
-        raise Unreadable("question_not_read", str(error)) from error
-    if denied(goal) is None and len(goal) == 1:
+        goal = _clauses(said.problem.question(), namer)
+    except Unread as error:
+        raise Unreadable("question_not_read", f"{question!r}: {error}") from error
+    if any(clause.variables() for clause in goal) or (denied(goal) is None and len(goal) == 1):
         raise Unreadable("question_not_read", "the question is not about named objects")
     formal = Formal(tuple(map(str, stated)), " and ".join(map(str, goal)))
+    readers = (_grammar(dataset, context, question),)
     return ProblemLanguage(
-        reader_of(dataset),
-        formal,
-        stated,
-        goal,
-        semantics_of(dataset),
-        {},
-        reader.sentence,
-        True,
-        True,
-        frozenset(),
-        only_name(context, question, stated),
+        reader_of(dataset), formal, tuple(stated), goal, semantics_of(dataset), {}, readers, frozenset()
     )
+
+
+def _clauses(found: grammar.Reading | grammar.Refusal, namer: Namer) -> Said:
+    if isinstance(found, grammar.Refusal):
+        raise Unread(f"{found.word}: {found.why}")
+    if found.exclusive != found.formula:
+        raise Unread("`either` may mean one or both")
+    return clauses_of(found.formula, namer)
+
+
+def _grammar(dataset: str, context: str, question: str) -> SentenceReader:
+    """Return a reader by the grammar: what it says is in the words of the translator."""
+    namer = Namer.of(dataset, f"{context} {question}")
+
+    def read(sentence: str) -> Said:
+        try:
+            # Each sentence has its own count of work.
+            found = Statements(context, question, dataset).reading(sentence)
+            if found is None:
+                raise TranslationError(sentence, "it is not read")
+            return _clauses(found, namer)
+        except (Refusal, Unread) as error:
+            raise TranslationError(sentence, str(error)) from error
+
+    return read
 
 
 def _translated(

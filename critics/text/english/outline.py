@@ -25,7 +25,6 @@ from critics.text.english.unit import (
     Unit,
     UnreadSentence,
 )
-from critics.text.english.wording import PRONOUN
 
 MAX_SENTENCE = 1_000
 """Characters of a sentence with all its claims."""
@@ -38,13 +37,6 @@ _EDGES = " .,:;!\"'"
 _COMMAS = re.compile(
     r", +(?:then +|we (?:know|have|get|can conclude|conclude|can infer)(?: that)? +|it (?:must be|follows) that +)?"
 )
-_CLAUSES = re.compile(r"[.,;:]|\b(?:and|but|so|since|because|then|therefore|thus|hence)\b", re.IGNORECASE)
-_SAYS = re.compile(r"\b(?:is|does|has|was|are|do|have)\b")
-_OF_NAME = re.compile(r"(?:^|\W)(?:[A-Z][a-z]*|he|she|it|He|She|It) (?:is|does|has|was|must)\b")
-_OF_KIND = re.compile(
-    r"\b(?:every|each|all|any|no|some|if|a|an)\b(?= \w+ (?:is|are|has|does)\b)|\b(?:if|everyone|someone|something)\b",
-    re.IGNORECASE,
-)
 _SUBJECT = re.compile(r"(?P<subject>.+? (?P<verb>is|are)) (?P<not>not )?(?P<rest>.+)")
 
 
@@ -54,16 +46,12 @@ class Outline:
 
     language: ProblemLanguage
     question: str
-    _line: Passage = field(default_factory=lambda: Passage("", ()))
-    _before: str = ""
-    """The sentence read before `_line`, in which a pronoun may find whom it stands for."""
     _tries: int = 0
     _memory: dict[str, Said | None] = field(default_factory=dict[str, Said | None])
 
     def units(self, line: TextSentence) -> tuple[Unit, ...]:
         """Return the units of one sentence, in the order in which they are judged."""
         passage = _bare(line.passage.part(0))
-        self._before, self._line = self._line.text, passage
         if not line.is_readable or len(passage.text) > MAX_SENTENCE:
             return (UnreadSentence(),)
         self._tries = 0
@@ -292,21 +280,8 @@ class Outline:
                 return inner
             said = denied(inner.said)
             return None if said is None else Claim(passage, said, inner.promise)
-        if self.language.only_name and PRONOUN.match(passage.text) and not self._is_settled(passage):
-            return None
         found = self._read(passage.text)
         return None if found is None else Claim(passage, found, promise)
-
-    def _is_settled(self, passage: Passage) -> bool:
-        """Say whether the clause before a pronoun is about a name alone, or about who an earlier pronoun stands for.
-
-        Attack: `Every dog is a mammal, and it is red`, where something else with a name is red.
-        """
-        if not passage.places or passage.places[0] not in self._line.places:
-            return False
-        text = self._line.text[: self._line.places.index(passage.places[0])]
-        clauses = [part for part in _CLAUSES.split(f"{self._before} . {text}") if _SAYS.search(part) is not None]
-        return bool(clauses) and _OF_NAME.search(clauses[-1]) is not None and _OF_KIND.search(clauses[-1]) is None
 
     def _read(self, text: str) -> Said | None:
         if text not in self._memory:

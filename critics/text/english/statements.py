@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 
-from critics.formats.english.certificate import SETTLED
 from critics.grammar.chart import Conventions
 from critics.grammar.reader import Reading
 from critics.grammar.text import problem_reader
@@ -14,9 +13,12 @@ from critics.verdict import TimedOut
 from critics.verdict.conclusion import Refusal
 from critics.verdict.reading import TOO_MUCH_WORK
 
+SETTLED = "conventions"
+"""Key of a problem's `meta` that names the data set whose conventions its readings have."""
 CONVENTIONS = {
     "proofwriter": Conventions(pronoun="first", every_not="none", states="all"),
     "prontoqa": Conventions(every_not="none", states="all"),
+    "prontoqa-ood": Conventions(every_not="none", states="all"),
 }
 """Conventions of each data set, which settle what English leaves open."""
 MAX_WORK = 40_000
@@ -77,8 +79,8 @@ def settled(problem: Problem) -> str:
 class Statements:
     """Reads statements about one problem; remembers whom the last one was about."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem_reader(problem.context, problem.question, CONVENTIONS.get(settled(problem)))
+    def __init__(self, context: str, question: str, dataset: str) -> None:
+        self.problem = problem_reader(context, question, CONVENTIONS.get(dataset))
         joined = " ".join([*self.problem.said, self.problem.asked])
         self._speaks_of_texts = _ABOUT_TEXT.search(joined) is not None
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
@@ -93,7 +95,7 @@ class Statements:
 
     def reads(self, text: str) -> bool:
         """Say whether a text is a statement; a pronoun that opens it may stand for somebody."""
-        return self._reading(text, _SOMEONE) is not None
+        return self.reading(text, _SOMEONE) is not None
 
     def goal(self, *, exclusive: bool) -> Formula | None:
         """Return the formula of what the question asks about; None where it is not read."""
@@ -104,7 +106,7 @@ class Statements:
 
     def formula(self, text: str, *, exclusive: bool, last: str | None = None) -> Formula | None:
         """Return the formula of a statement; None where it is not read."""
-        found = self._reading(text, last)
+        found = self.reading(text, last)
         if found is None:
             return None
         formula = found.exclusive if exclusive else found.formula
@@ -122,7 +124,8 @@ class Statements:
             self._is_single = all(" " not in name for name in names)
         return formula
 
-    def _reading(self, text: str, last: str | None) -> Reading | None:
+    def reading(self, text: str, last: str | None = None) -> Reading | None:
+        """Read a statement; a pronoun that opens it may stand for `last`."""
         text = text.strip(' .,:;!?"')
         found = self._read(text)
         pronoun = _PRONOUN.match(text)
