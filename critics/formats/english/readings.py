@@ -59,7 +59,7 @@ def judge_readings(problem: Problem, attempt: Attempt) -> Verdict:
 
 def _outcome(problem: Problem, said: Sequence[TextSentence]) -> tuple[Outcome, Case]:
     """Return what the text proves under every reading of `either`; raises `Refusal`."""
-    statements = Statements(problem.context, problem.question, settled(problem))
+    statements = Statements(problem.context, problem.question, CONVENTIONS.get(settled(problem)))
     outcomes: list[tuple[Outcome, Case]] = []
     for exclusive in (False, True) if statements.has_either(said) else (False,):
         case = _case(problem, statements, said, exclusive=exclusive)

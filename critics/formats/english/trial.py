@@ -5,7 +5,7 @@ is said under one is given up at its end, but for the implication, or the denial
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 from critics.formats.english.saturation import bearing, saturation, unsaid
@@ -122,7 +122,7 @@ class Trial:
             raise BadSentence(Malformed, "no_answer", "no sentence gives an answer", None)
 
     def _unit(self, unit: Unit) -> list[int]:
-        if self.claimed is not None and isinstance(unit, Reasoning | Assumption | Contradiction):
+        if self.claimed is not None and isinstance(unit, Reasoning | Assumption | Contradiction | Aim):
             self._late = self._late or self._bad("the text goes on after its answer")
         match unit:
             case Reasoning():
@@ -162,21 +162,26 @@ class Trial:
     def _argument(self, unit: Reasoning) -> list[int]:
         groups: list[tuple[int, ...]] = []
         for claim in unit.premises:
-            groups.append(self._plain(claim))
+            entries = self._plain(claim)
+            # Attack: one premise too many, in one breath with another: since Pip is a wren and Ned is a newt.
+            alone = all(clause.is_fact for clause in claim.said)
+            groups += [(at,) for at in entries] if alone else [entries]
         for number in unit.cited:
             if number not in self._labels:
                 raise self._refused(Malformed, "not_read", f"there is no sentence {number} before")
             groups.append(self._labels[number])
         if not groups:
-            for claim in unit.conclusions if unit.infers and self._last else ():
-                self._check_inferred(claim)
+            for claim in unit.conclusions if (unit.infers or unit.concludes) and self._last else ():
+                self._check_inferred(claim, known=frozenset() if unit.infers else self._said)
             return [at for claim in unit.conclusions for at in self._plain(claim)]
         return [at for claim in unit.conclusions for at in self._concluded(claim, groups)]
 
-    def _check_inferred(self, claim: Claim) -> None:
+    def _check_inferred(self, claim: Claim, known: Set[str]) -> None:
         """Attack: `Tom is a pet. This means that Tom is a cat.`, where the context says both."""
         for clause in claim.said:
             at = self.ledger.find(clause)
+            if clause.canonical() in known or clause in self.language.goal:
+                continue
             if at is None or at in self._last or self.ledger.entries[at].step.how != "context":
                 continue
             steps = self.ledger.steps(clause, self.ledger.rules())
@@ -198,6 +203,8 @@ class Trial:
                 kinds.add("step")
             else:
                 is_stated = self.ledger.entries[at].step.how == "context"
+                if claim.promise is Promise.SHOWN and is_stated:
+                    raise self._refused(Unproved, "unsupported_sentence", "the context says it, it was not inferred")
                 if claim.promise is Promise.QUOTED and not is_stated:
                     raise self._refused(
                         Unproved, "unsupported_sentence", "the context does not say it, it was inferred"

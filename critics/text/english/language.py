@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from critics.grammar import reader as grammar
+from critics.grammar.chart import Conventions
 from critics.problem import Formal, Problem
 from critics.replay.clauses import Implication, clause_of, denied, read_clause
 from critics.replay.cursor import ReasonedError
@@ -52,6 +53,8 @@ _SOFTENED = (
     (re.compile(r"^any (?=[a-z-]+ is not )", re.IGNORECASE), "Every "),
     (re.compile(r" +"), " "),
 )
+_OWN = Conventions(states="all")
+"""Conventions of a problem of no data set: `Cats are nervous` is said of all."""
 CONTROLLED = "english"
 """The reference of a problem that the grammar reads."""
 
@@ -172,7 +175,7 @@ def _read_language(dataset: str, context: str, question: str, given: Formal | No
 
 def _by_grammar(dataset: str, context: str, question: str) -> ProblemLanguage:
     """Return the language of a problem that no translator reads; raises `Unreadable`."""
-    said = Statements(context, question, dataset)
+    said = Statements(context, question, CONVENTIONS.get(dataset, _OWN))
     namer = Namer.of(dataset, f"{context} {question}")
     stated: list[Implication] = []
     for sentence, found in zip(said.problem.said, said.problem.context(), strict=True):
@@ -209,7 +212,7 @@ def _grammar(dataset: str, context: str, question: str) -> SentenceReader:
     def read(sentence: str) -> Said:
         try:
             # Each sentence has its own count of work.
-            found = Statements(context, question, dataset).reading(sentence)
+            found = Statements(context, question, CONVENTIONS.get(dataset, _OWN)).reading(sentence)
             if found is None:
                 raise TranslationError(sentence, "it is not read")
             return _clauses(found, namer)

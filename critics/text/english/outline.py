@@ -30,7 +30,12 @@ MAX_SENTENCE = 1_000
 """Characters of a sentence with all its claims."""
 MAX_TRIES = 400
 """Texts that the language is asked to read for one sentence; a sentence that needs more is unread."""
-_LEADS = ((phrases.QUOTES, Promise.QUOTED), (phrases.GIVENS, Promise.GIVEN), (phrases.LEADS, Promise.NONE))
+_LEADS = (
+    (phrases.SHOWN, Promise.SHOWN),
+    (phrases.QUOTES, Promise.QUOTED),
+    (phrases.GIVENS, Promise.GIVEN),
+    (phrases.LEADS, Promise.NONE),
+)
 _JOINTS = re.compile(r",? +and +(?:also +|that +|therefore +|thus +)?|, +(?:and +)?|,? +but +(?:also +)?| +& +")
 _IN_PARENTHESES = re.compile(r"\(([^()]*[a-z][^()]* [^()]*)\)[.,;]?")
 _EDGES = " .,:;!\"'"
@@ -91,7 +96,8 @@ class Outline:
             return found
         arguments = self._arguments(passage, promise=promise)
         if arguments is not None:
-            return tuple(replace(one, infers=phrases.INFERS.match(passage.text) is not None) for one in arguments)
+            infers, concludes = (lead.match(passage.text) is not None for lead in (phrases.INFERS, phrases.CONCLUDES))
+            return tuple(replace(one, infers=infers, concludes=concludes) for one in arguments)
         for lead, promised in _LEADS:
             match = lead.match(passage.text)
             if match is not None and match.end():
@@ -204,11 +210,11 @@ class Outline:
             rest = passage.part(match.end())
             for comma in reversed(list(_COMMAS.finditer(rest.text))):
                 premises = self._claims(rest.part(0, comma.start()))
-                if premises is not None:
+                if premises is not None and not _is_misnamed(match[0], premises):
                     yield premises, (), self._peeled(rest.part(comma.end()))
         for because in phrases.BECAUSE.finditer(text):
             premises = self._claims(passage.part(because.end()))
-            if premises is not None:
+            if premises is not None and not _is_misnamed(because[0], premises):
                 yield premises, (), self._peeled(passage.part(0, because.start()))
 
     def _chained(self, passage: Passage) -> tuple[Reasoning, ...] | None:
@@ -277,7 +283,7 @@ class Outline:
                 continue
             inner = self._claim(passage.part(match.end()), promise=max(promise, own))
             if inner is None or pattern is not phrases.DENIALS:
-                return inner
+                return None if inner is None or _is_misnamed(match[0], (inner,)) else inner
             said = denied(inner.said)
             return None if said is None else Claim(passage, said, inner.promise)
         found = self._read(passage.text)
@@ -290,6 +296,12 @@ class Outline:
                 return None
             self._memory[text] = self.language.read(text)
         return self._memory[text]
+
+
+def _is_misnamed(lead: str, claims: tuple[Claim, ...]) -> bool:
+    """Say whether facts alone are called a rule: `the rule says that Tom is a cat`."""
+    called = re.search(r"\brules?\b", lead, re.IGNORECASE)
+    return called is not None and all(clause.is_fact for claim in claims for clause in claim.said)
 
 
 def _concluded(units: tuple[Unit, ...]) -> tuple[Claim, ...]:
@@ -315,7 +327,8 @@ def _untagged(passage: Passage) -> tuple[Passage, Promise] | None:
     tag = phrases.TAGS.search(passage.text)
     if tag is None:
         return None
-    return passage.part(0, tag.start()), Promise.QUOTED if tag["quoted"] else Promise.GIVEN
+    promise = Promise.QUOTED if tag["quoted"] else Promise.SHOWN if tag["shown"] else Promise.GIVEN
+    return passage.part(0, tag.start()), promise
 
 
 def _without(passage: Passage, ends: re.Pattern[str]) -> Passage:

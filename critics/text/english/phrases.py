@@ -47,6 +47,13 @@ LEADS = re.compile(
 )
 """Words that may stand before a claim and add nothing to it."""
 
+CONCLUDES = re.compile(
+    r"(?:and +|so +)?(?:(?:so|thus|therefore|hence|consequently|accordingly|as a result|as a consequence|ergo|\u2234)\b"
+    r"|(?:given|from|using|based on|combining) +(?:this|that|it|these|them|those)\b(?! +(?:is|are|does|has)\b)"
+    rf"|{_WE} +{_CAN}(?:also +)?(?:conclude|infer|deduce|derive)\b)",
+    re.IGNORECASE,
+)
+"""Words that say that the claim is a conclusion: a premise of the context that was not said before is none."""
 INFERS = re.compile(
     r"(?:and +|so +)?(?:(?:this|that|it|these|they|which)(?: +also)?"
     r" +(?:means?|impl(?:y|ies)|leads? to|proves?|entails?|shows?|demonstrates?"
@@ -60,8 +67,9 @@ QUOTES = re.compile(
     _listed(
         rf"{_ARE}(?: +also)? +(?:told|given){_THAT}",
         rf"it +is +(?:also +)?given{_THAT}",
-        r"given(?: +\d{1,3})? *: *",
-        r"(?:the|another|a) +(?:(?:first|second|third|next|last|other) +)?(?:rule|premise) +(?:says|states|tells us|is)"
+        # Attack: number a premise that is another one. The grammar holds numbers to the context.
+        r"given *: *",
+        r"(?:the|another|a) +(?:(?:next|other) +)?(?:rule|premise) +(?:says|states|tells us|is)"
         r"(?: +that\b,?|:)(?: +|$)",
         rf"the +(?:rule|premise) +(?:says|states|tells us){_THAT}",
         rf"it +is +(?:also +)?(?:stated|said){_THAT}",
@@ -69,7 +77,7 @@ QUOTES = re.compile(
         r"(?:context|problem|text|passage|premises|rules|facts|statement|information|story|puzzle)" + _COMMA,
         r"(?:the|our) +(?:given +)?(?:context|problem|text|passage|premises|rules|facts|story|puzzle)"
         rf"(?: +also)? +(?:says?|states?|tells? us|mentions?|gives?(?: us)?){_THAT}",
-        r"(?:premises?|rules?|major premise|minor premise)(?: +\d{1,3})? *: *",
+        r"(?:premises?|rules?) *: *",
     ),
     re.IGNORECASE,
 )
@@ -79,17 +87,23 @@ GIVENS = re.compile(
     _listed(
         rf"(?:{_WE} +(?:can +)?(?:start|begin)|starting|beginning) +(?:with|from)"
         rf"(?: +the (?:fact|premise|rule))?{_THAT}",
-        rf"{_WE} +already +(?:know|have|established|showed|saw){_THAT}",
-        rf"{_WE} +(?:have )?(?:established|shown|seen|derived)(?: +(?:above|earlier|before))?{_THAT}",
-        r"(?:facts?|known)(?: +\d{1,3})? *: *",
+        rf"{_WE} +already +(?:know|have|saw){_THAT}",
+        rf"{_WE} +(?:have )?seen(?: +(?:above|earlier|before))?{_THAT}",
+        r"(?:facts?|known) *: *",
     ),
     re.IGNORECASE,
 )
 """Words that say that the claim need not be inferred: the context has it, or an earlier sentence."""
 
+SHOWN = re.compile(
+    rf"{_WE} +(?:(?:already|have) +)?(?:established|shown|showed|derived)(?: +(?:above|earlier|before))?{_THAT}",
+    re.IGNORECASE,
+)
+"""Words that say that an earlier sentence inferred the claim."""
+
 TAGS = re.compile(
-    r" *[(\[](?:(?P<given>known|fact|already (?:known|shown|established)"
-    r"|(?:derived|shown|established|from|as shown) (?:above|earlier|before))"
+    r" *[(\[](?:(?P<given>known|fact|already known|from (?:above|earlier|before))"
+    r"|(?P<shown>already (?:shown|established)|(?:derived|shown|established|as shown) (?:above|earlier|before))"
     r"|(?P<quoted>given|premise|rule|stated|context"
     r"|(?:given |stated )?(?:in|from|by) the (?:context|text|problem|premises)))[)\]]$",
     re.IGNORECASE,

@@ -79,8 +79,8 @@ def settled(problem: Problem) -> str:
 class Statements:
     """Reads statements about one problem; remembers whom the last one was about."""
 
-    def __init__(self, context: str, question: str, dataset: str) -> None:
-        self.problem = problem_reader(context, question, CONVENTIONS.get(dataset))
+    def __init__(self, context: str, question: str, conventions: Conventions | None) -> None:
+        self.problem = problem_reader(context, question, conventions)
         joined = " ".join([*self.problem.said, self.problem.asked])
         self._speaks_of_texts = _ABOUT_TEXT.search(joined) is not None
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None

@@ -17,6 +17,8 @@ class Promise(IntEnum):
     """It is the context's, or an earlier sentence said it."""
     QUOTED = 2
     """It is the context's."""
+    SHOWN = 3
+    """An earlier sentence inferred it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Reasoning:
     conclusions: tuple[Claim, ...]
     infers: bool = False
     """True if plain claims are said to follow from what was said last: `This means that ..`."""
+    concludes: bool = False
+    """True if they are said to be conclusions: `Therefore ..`."""
 
 
 @dataclass(frozen=True, slots=True)
