@@ -7,8 +7,9 @@
 Content phrases are opaque: they match where they have the same lemmas in the same order with the same places.
 """
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from critics.grammar.chart import Bar, Chart, Conventions, Overworked
 from critics.grammar.clauses import question
@@ -33,6 +34,7 @@ MAX_CHARACTERS = 2_000
 MAX_TOKENS = 80
 MAX_REMEMBERED = 2_000
 """Texts whose reading is kept for the next attempt at the same problem."""
+_NOT_BOTH = re.compile(r",? but not both(?=[.?!]?$)")
 _PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
 
 
@@ -79,6 +81,12 @@ class Reader:
 
     def read_at_cost(self, text: str) -> tuple[Reading | Refusal, int]:
         """Read one statement; return with it the number of spans that it took, also where it was read before."""
+        both = _NOT_BOTH.search(text)
+        if both is not None:
+            found, work = self.read_at_cost(text[: both.start()] + text[both.end() :])
+            if isinstance(found, Reading) and found.exclusive != found.formula:
+                return replace(found, text=text, formula=found.exclusive), work
+            return Refusal(text, "both", both.start(), both.end(), "say `either .. or .., but not both`"), work
         if text not in self._memory:
             if len(self._memory) >= MAX_REMEMBERED:
                 self._memory.clear()
