@@ -32,7 +32,7 @@ from critics.verdict.conclusion import brief, certified, is_wrong, refused, wron
 from critics.verdict.reading import BadStep, Span, TextReading
 
 MAX_CHARACTERS = 30_000
-_NOT_READ = frozenset({"not_read", "context_not_read"})
+_NOT_READ = frozenset({"not_read", "context_not_read", "question_not_read"})
 """Reasons for which the grammar, which reads any context, has a try."""
 MAX_SENTENCES = 400
 
@@ -56,8 +56,8 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
         # The data set promises a language that the context is not in.
         return verdict
     by_grammar = _by_grammar(problem, attempt)
-    is_context_read = isinstance(verdict, CriticError) and not isinstance(by_grammar, Malformed | CriticError)
-    return by_grammar if is_context_read or isinstance(by_grammar, Certified) else verdict
+    is_read = not has_reader and not isinstance(by_grammar, Malformed | CriticError)
+    return by_grammar if is_read or isinstance(by_grammar, Certified) else verdict
 
 
 def _by_grammar(problem: Problem, attempt: Attempt) -> Verdict:

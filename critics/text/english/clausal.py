@@ -24,7 +24,7 @@ from critics.replay.first_order.syntax import (
     Variable,
 )
 from critics.replay.formula import MAX_NAME_LENGTH, MAX_PREMISES, NAME, Literal
-from critics.text.translators.deductions import ATTRIBUTES
+from critics.text.translators.regular import ATTRIBUTES
 from critics.text.translators.translation import Unread
 
 MAX_ALTERNATIVES = 4

@@ -7,7 +7,7 @@ what it does not know, and so do the translators that it stands on.
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
@@ -200,19 +200,21 @@ def _by_grammar(dataset: str, context: str, question: str) -> ProblemLanguage:
 def _clauses(found: grammar.Reading | grammar.Refusal, namer: Namer) -> Said:
     if isinstance(found, grammar.Refusal):
         raise Unread(f"{found.word}: {found.why}")
-    if found.exclusive != found.formula:
-        raise Unread("`either` may mean one or both")
+    if found.exclusive != found.formula or re.search(r"\bonly\b", found.text, re.IGNORECASE):
+        raise Unread("`either` may mean one or both, and `only` that there are such things too")
     return clauses_of(found.formula, namer)
 
 
 def _grammar(dataset: str, context: str, question: str) -> SentenceReader:
     """Return a reader by the grammar: what it says is in the words of the translator."""
+    # The data set's own reader knows who its pronouns stand for; in other words there must be one antecedent.
+    conventions = replace(CONVENTIONS.get(dataset, _OWN), pronoun="one")
     namer = Namer.of(dataset, f"{context} {question}")
 
     def read(sentence: str) -> Said:
         try:
             # Each sentence has its own count of work.
-            found = Statements(context, question, CONVENTIONS.get(dataset, _OWN)).reading(sentence)
+            found = Statements(context, question, conventions).reading(sentence)
             if found is None:
                 raise TranslationError(sentence, "it is not read")
             return _clauses(found, namer)
