@@ -12,10 +12,10 @@ from critics.problem import Attempt
 from critics.verdict import Certified
 from rollout.programs.prompt import (
     FORMATS,
-    LANGUAGES,
     MendedProgram,
     SolvedProgram,
     examples_for,
+    languages,
     mended_examples,
     opening,
     problem_text,
@@ -57,7 +57,7 @@ def test_there_are_two_examples_for_each_data_set_with_different_answers():
 
 
 def test_every_language_that_a_data_set_has_is_described_and_judged():
-    assert {*FORMATS.values(), "z3-python"} == set(LANGUAGES) <= set(registry.formats())
+    assert {*FORMATS.values(), "z3-python"} == set(languages()) <= set(registry.formats())
     scripts = [example.problem.dataset for example in solved_examples() if example.format == "z3-python"]
     assert Counter(scripts) == dict.fromkeys(("prontoqa", "proofwriter", "folio", "logicaldeduction"), 2)
 

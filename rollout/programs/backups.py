@@ -3,9 +3,6 @@
 A trace holds it beside the attempt: no critic sees it, and it cannot be taken for an answer that was executed.
 """
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 from critics.formats.rules.critic import is_closed_world
 from critics.problem import TRUTH_VALUES, Problem
 from critics.text.answer_reader import read_answer
@@ -17,29 +14,13 @@ from rollout.records.sampling import derived_seed
 from rollout.records.steps import ProgramReply
 from rollout.records.traces import BackupAnswer, Trace
 
-Backup: TypeAlias = Callable[[Task], str | Steps[str | None] | None]
 
-
-def asked(task: Task) -> Steps[str | None]:
-    """Ask the policy for the answer itself; None where it gives none."""
+def back_up(task: Task, kind: str) -> Steps[BackupAnswer]:
+    """Answer without a program: `llm` asks the policy itself, `random` draws what is left when luck is taken out."""
+    if kind == "random":
+        return BackupAnswer(kind, _drawn(task.problem, task.seed))
     reply = yield from task.ask("backup", answering(task.problem), program=False)
-    return read_answer(reply.text, task.problem)
-
-
-def drawn(task: Task) -> str:
-    """Draw an answer by the attempt's seed: what is left of the accuracy when luck is taken out."""
-    return _drawn(task.problem, task.seed)
-
-
-def nothing(task: Task) -> None:
-    """Give no answer."""
-
-
-def answers_of(problem: Problem) -> tuple[str, ...]:
-    """Return all answers that the problem can have."""
-    if problem.options is not None:
-        return tuple(chr(ord("A") + place) for place in range(len(problem.options)))
-    return TRUTH_VALUES[:2] if is_closed_world(problem) else TRUTH_VALUES
+    return BackupAnswer(kind, read_answer(reply.text, task.problem))
 
 
 def recalled(trace: Trace) -> BackupAnswer | None:
@@ -57,9 +38,8 @@ def recalled(trace: Trace) -> BackupAnswer | None:
 
 
 def _drawn(problem: Problem, seed: int) -> str:
-    choices = answers_of(problem)
+    """Draw one of all answers that the problem can have, by the attempt's seed."""
+    choices = TRUTH_VALUES[:2] if is_closed_world(problem) else TRUTH_VALUES
+    if problem.options is not None:
+        choices = tuple(chr(ord("A") + place) for place in range(len(problem.options)))
     return choices[derived_seed(seed, "random answer") % len(choices)]
-
-
-BACKUPS: dict[str, Backup] = {"llm": asked, "random": drawn, "none": nothing}
-"""By the names that a configuration has for them."""

@@ -64,15 +64,14 @@ class Task:
 
     def ask(self, purpose: str, messages: Messages, *, program: bool = True) -> Steps[Completion]:
         """Have one reply written and recorded; where it is to be a `program`, under the grammar if there is one."""
-        [completion] = yield from self.ask_often(purpose, messages, 1, program=program)
+        [completion] = yield from self.ask_each(purpose, [messages], program=program)
         return completion
 
-    def ask_often(self, purpose: str, messages: Messages, num: int, *, program: bool = True) -> Steps[list[Completion]]:
-        """Have several replies to the same written; each has a seed of its own, so that fewer are the first of more."""
-        return (yield from self.ask_each(purpose, [messages] * num, program=program))
-
     def ask_each(self, purpose: str, asked: Sequence[Messages], *, program: bool = True) -> Steps[list[Completion]]:
-        """Have a reply to each of several conversations written, all at once."""
+        """Have a reply to each of several conversations written, all at once.
+
+        Each has a seed of its own, so that fewer replies to the same are the first of more.
+        """
         first = sum(step.purpose == purpose for step in self.steps if isinstance(step, ProgramReply))
         seeds = [derived_seed(self.seed, purpose, first + n) for n in range(len(asked))]
         guide = self.guide if program else None
@@ -81,16 +80,16 @@ class Task:
             for messages, seed in zip(asked, seeds, strict=True)
         ]
         completions = yield from write(needs)
-        listed = zip(asked, completions, seeds, strict=True)
-        self.steps += [_step(purpose, messages[-1]["content"], reply, seed) for messages, reply, seed in listed]
+        for messages, reply, seed in zip(asked, completions, seeds, strict=True):
+            said = None if purpose == "sample" else messages[-1]["content"]
+            step = ProgramReply(purpose, said, reply.text, reply.ids, reply.finished, seed, server=reply.server)
+            self.steps.append(step)
         return completions
 
     def run(self, programs: Sequence[str], *, finished: Sequence[bool]) -> Steps[list[RunReview]]:
         """Have programs run; the reviews go to the last steps."""
         listed = zip(programs, finished, strict=True)
-        reviews = yield from inspect(
-            [ProgramSubmission(self.problem, self.format, text, done) for text, done in listed]
-        )
+        reviews = yield from inspect([ProgramSubmission(self.problem, self.format, *each) for each in listed])
         start = len(self.steps) - len(programs)
         for place, review in enumerate(reviews, start):
             step = self.steps[place]
@@ -114,10 +113,3 @@ class Task:
         """Return what a reply about an earlier draft holds."""
         [draft] = yield from self.drafted([reply])
         return replace(draft, is_first=False)
-
-
-def _step(purpose: str, asked: str, completion: Completion, seed: int) -> ProgramReply:
-    said = None if purpose == "sample" else asked
-    return ProgramReply(
-        purpose, said, completion.text, completion.ids, completion.finished, seed, server=completion.server
-    )

@@ -4,14 +4,12 @@ The second is a baseline of LLM-ARC (section 4, GPT4-FT-FOL): from the problem t
 answer of the model's own. Reference attempts are written from annotations, such as FOLIO's.
 """
 
-from typing import Any
-
 from critics.formats.fol.answer_sets import as_program
-from critics.formats.fol.program import Program, read_program
+from critics.formats.fol.program import read_program
 from critics.logic.first_order.theory import closed_all
 from critics.problem import Problem, is_list
 from critics.replay.first_order.syntax import signature
-from rollout.programs.prompt import LANGUAGES, examples_for, opening, problem_text
+from rollout.programs.prompt import examples_for, languages, opening, problem_text
 from rollout.prompts.conversation import Messages, message
 from rollout.prompts.prompt import answer_line, answer_rule
 
@@ -20,7 +18,7 @@ DEFAULT_EXAMPLES = 2
 """Solved examples where nothing else is said: as many as there are in this language."""
 _TASK = """You solve logic problems by way of first-order logic. First you write every statement and the question as \
 formulas in the language below. Then you ask yourself what these formulas entail, and answer."""
-_VARIABLES = ("x", "y", "z")
+_VARIABLES = ("x", "y", "z", *(f"x{place}" for place in range(4, 100)))
 
 
 def request(problem: Problem, num_examples: int, *, answers: bool, hint: bool = False) -> Messages:
@@ -29,13 +27,11 @@ def request(problem: Problem, num_examples: int, *, answers: bool, hint: bool = 
     if not answers:
         *before, asked = opening(problem, FORMAT, num_examples)
         return [*before, message("user", f"{asked['content']}{given_away}")]
-    system = f"{_TASK}\n\n{LANGUAGES[FORMAT]}\n\nReply with these sections alone.{answer_rule(problem)}"
+    system = f"{_TASK}\n\n{languages()[FORMAT]}\n\nReply with these sections alone.{answer_rule(problem)}"
     turns = [message("system", system)]
     for example in examples_for(problem, FORMAT, num_examples):
-        turns += [
-            message("user", problem_text(example.problem)),
-            message("assistant", f"{example.program}\n{answer_line(example.problem)}"),
-        ]
+        turns.append(message("user", problem_text(example.problem)))
+        turns.append(message("assistant", f"{example.program}\n{answer_line(example.problem)}"))
     return [*turns, message("user", f"{problem_text(problem)}{given_away}")]
 
 
@@ -48,16 +44,13 @@ def reference(problem: Problem) -> str | None:
     premises, conclusion = problem.meta.get("premises_fol"), problem.meta.get("conclusion_fol")
     if not is_list(premises) or not premises or not isinstance(conclusion, str):
         return None
-    sentences = [line.strip() for line in problem.context.splitlines() if line.strip()]
-    said = sentences if len(sentences) == len(premises) else [""] * len(premises)
-    stated = [
-        "Premises:",
-        *(_line(formula, sentence) for formula, sentence in zip(premises, said, strict=True)),
-        "Conclusion:",
-        _line(conclusion, problem.question),
-    ]
-    declared = _declared(read_program("\n".join(stated)))
-    return "\n".join(["Predicates:", *declared, *stated])
+    said = [line.strip() for line in problem.context.splitlines() if line.strip()]
+    said = said if len(said) == len(premises) else [""] * len(premises)
+    commented = [_commented(*each) for each in zip(premises, said, strict=True)]
+    stated = ["Premises:", *commented, "Conclusion:", _commented(conclusion, problem.question)]
+    used = signature(read_program("\n".join(stated)).formulas())
+    predicates = [f"{name}({', '.join(_VARIABLES[:arity])})" for name, arity in used.predicates.items()]
+    return "\n".join(["Predicates:", *predicates, *sorted(used.propositions), *stated])
 
 
 def reference_with_answer(problem: Problem) -> str | None:
@@ -78,16 +71,5 @@ def reference_program(problem: Problem) -> str | None:
     return as_program(closed_all(program.premises), program.conclusion).completion()
 
 
-def _line(formula: Any, sentence: str) -> str:
-    comment = " ".join(sentence.split())
-    return f"{' '.join(str(formula).split())} ::: {comment}" if comment else " ".join(str(formula).split())
-
-
-def _declared(program: Program) -> list[str]:
-    used = signature(program.formulas())
-    predicates = [f"{name}({', '.join(map(_variable, range(arity)))})" for name, arity in used.predicates.items()]
-    return [*predicates, *sorted(used.propositions)]
-
-
-def _variable(place: int) -> str:
-    return _VARIABLES[place] if place < len(_VARIABLES) else f"x{place + 1}"
+def _commented(formula: str, sentence: str) -> str:
+    return " ::: ".join(" ".join(text.split()) for text in (formula, sentence) if text.split())

@@ -27,13 +27,9 @@ def majority(task: Task, drafts: Sequence[ProgramDraft]) -> Choice:
 
     Where two answers are equally frequent, the one that came first wins. None where no program answers.
     """
-    answers = [draft.review.answer for draft in drafts if draft.review.kind == "answered"]
-    if not answers:
-        return None
-    [(winner, _)] = Counter(answers).most_common(1)
-    return next(
-        place for place, draft in enumerate(drafts) if draft.review.kind == "answered" and draft.review.answer == winner
-    )
+    answers = [draft.review.answer if draft.review.kind == "answered" else None for draft in drafts]
+    counted = Counter(answer for answer in answers if answer is not None)
+    return answers.index(counted.most_common(1)[0][0]) if counted else None
 
 
 def coder_reviewer(task: Task, drafts: Sequence[ProgramDraft]) -> Steps[Choice]:
@@ -43,10 +39,7 @@ def coder_reviewer(task: Task, drafts: Sequence[ProgramDraft]) -> Steps[Choice]:
     """
     x = problem_text(task.problem)
     coder = [RateRequest(task.opening(), draft.program) for draft in drafts]
-    reviewer = [
-        RateRequest(reviewing(task.problem, task.format, task.num_examples, draft.program), x) for draft in drafts
-    ]
-    values = yield from rate([*coder, *reviewer])
+    values = yield from rate([*coder, *(RateRequest(asked, x) for asked in _reviewing(task, drafts))])
     return _best(task, values[: len(drafts)], values[len(drafts) :])
 
 
@@ -56,21 +49,23 @@ def coder_reviewer_own(task: Task, drafts: Sequence[ProgramDraft]) -> Steps[Choi
     y is the whole reply, and x the problem that the policy, as reviewer, writes from the program. A server's replies
     come with their log-probabilities, so that chat replies will do; a policy of this process rates its own texts.
     """
-    asked = [reviewing(task.problem, task.format, task.num_examples, draft.program) for draft in drafts]
+    asked = _reviewing(task, drafts)
     reviews = yield from task.ask_each("review", asked, program=False)
     forward = yield from _own([task.opening()] * len(drafts), [draft.reply for draft in drafts])
     backward = yield from _own(asked, reviews)
     return _best(task, forward, backward)
 
 
+def _reviewing(task: Task, drafts: Sequence[ProgramDraft]) -> list[Messages]:
+    return [reviewing(task.problem, task.format, task.num_examples, draft.program) for draft in drafts]
+
+
 def _own(asked: Sequence[Messages], replies: Sequence[Completion]) -> Steps[list[float | None]]:
     """Return how likely replies were when they were written; None where a server leaves it out."""
     if any(reply.server is not None for reply in replies):
         return [None if reply.server is None else reply.server.get("log_probability") for reply in replies]
-    values = yield from rate(
-        [RateRequest(messages, reply.text) for messages, reply in zip(asked, replies, strict=True)]
-    )
-    return list(values)
+    listed = zip(asked, replies, strict=True)
+    return list((yield from rate([RateRequest(messages, reply.text) for messages, reply in listed])))
 
 
 def _best(task: Task, coder: Sequence[float | None], reviewer: Sequence[float | None]) -> int:
@@ -84,13 +79,11 @@ def _best(task: Task, coder: Sequence[float | None], reviewer: Sequence[float | 
 def require_ability(policy: ChatPolicy, names: Sequence[str]) -> None:
     """Raise `InputError` where a prototyper needs what the policy cannot tell: before anything is sampled."""
     for name in names:
-        if name not in _RATING:
-            continue
-        if not isinstance(policy, ScoringPolicy):
+        if name in _RATING and not isinstance(policy, ScoringPolicy):
             raise InputError(
                 f"prototypers: {type(policy).__name__} does not tell how likely a text is; take {name} out"
             )
-        if isinstance(policy, ProbedPolicy):
+        if name in _RATING and isinstance(policy, ProbedPolicy):
             policy.require_scores(own=_RATING[name])
 
 

@@ -5,57 +5,33 @@ where it has nothing to say.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from rollout.policies.engine import Steps
 from rollout.policies.policy import Completion
 from rollout.programs.draft import ProgramDraft, Task
-from rollout.programs.prompt import (
-    CHECK,
-    CONSISTENCY,
-    FAITHFUL,
-    IMPLICIT,
-    barred_text,
-    doubted_text,
-    explained_text,
-    mending,
-    undecided_text,
-    unreadable_text,
-)
+from rollout.programs.prompt import FAITHFUL, explained_text, feedback_text, mending, prompts
 
 Refiner: TypeAlias = Callable[[Task, ProgramDraft], Steps[Completion | None]]
 
 
-def implicit(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
-    """Ask for what the problem takes for granted, where there is no answer yet."""
+def fixed_request(purpose: str, task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
+    """Ask the same of every program without an answer yet.
+
+    `implicit`: for what the problem takes for granted; `consistency`: for declarations and statements that fit.
+    """
     if draft.is_done("execution"):
         return None
-    return (yield from task.ask("implicit", task.about(draft, mending(IMPLICIT), "implicit")))
-
-
-def consistency(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
-    """Ask for declarations and statements that fit, where there is no answer yet."""
-    if draft.is_done("execution"):
-        return None
-    return (yield from task.ask("consistency", task.about(draft, mending(CONSISTENCY), "consistency")))
+    return (yield from task.ask(purpose, task.about(draft, mending(prompts()[purpose]), purpose)))
 
 
 def error_feedback(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
     """Tell what the solver says: the self-refinement of Logic-LM and of Deng, Dong and Si."""
     if draft.is_done(task.depth):
         return None
-    return (yield from task.ask("error-feedback", task.about(draft, _error_text(draft), "error-feedback")))
-
-
-def _error_text(draft: ProgramDraft) -> str:
-    told = draft.review.told
-    match draft.review.kind:
-        case "answered":
-            return barred_text(told)
-        case "undecided":
-            return undecided_text(told)
-        case _:
-            return unreadable_text(told)
+    said = feedback_text(draft.review.kind, draft.review.told)
+    return (yield from task.ask("error-feedback", task.about(draft, said, "error-feedback")))
 
 
 def semantic(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
@@ -63,9 +39,10 @@ def semantic(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
 
     The refiner that Elezabi and Akoush leave for the future (section 5).
     """
-    if draft.review.kind != "undecided":
+    review = draft.review
+    if review.kind != "undecided":
         return None
-    said = explained_text(draft.review.explanation) if draft.review.explanation else undecided_text(draft.review.told)
+    said = explained_text(review.explanation) if review.explanation else feedback_text(review.kind, review.told)
     return (yield from task.ask("semantic", task.about(draft, said)))
 
 
@@ -74,15 +51,16 @@ def self_check(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
 
     A program with an answer is checked as well: that it runs does not make it faithful.
     """
-    check = yield from task.ask("self-check", task.about(draft, CHECK), program=False)
+    check = yield from task.ask("self-check", task.about(draft, prompts()["check"]), program=False)
     if not check.text.strip() or FAITHFUL in check.text:
         return None
-    return (yield from task.ask("self-check-mend", task.about(draft, doubted_text(check.text.strip()))))
+    found = f"A reader finds this wrong with the program:\n{check.text.strip()}\nMend it where the reader is right."
+    return (yield from task.ask("self-check-mend", task.about(draft, mending(found))))
 
 
 REFINERS: dict[str, Refiner] = {
-    "implicit": implicit,
-    "consistency": consistency,
+    "implicit": partial(fixed_request, "implicit"),
+    "consistency": partial(fixed_request, "consistency"),
     "error-feedback": error_feedback,
     "semantic": semantic,
     "self-check": self_check,

@@ -118,6 +118,7 @@ def _review(outcome: CallOutcome[RunReview]) -> RunReview:
         case OverTime():
             return RunReview("unknown", "time_limit", "running it takes longer than is allowed; write a simpler one")
         case Raised(error):
-            return RunReview("error", "critic_failed", f"{type(error).__name__}: {error}")
+            reason = f"{type(error).__name__}: {error}"
         case Died(reason):
-            return RunReview("error", "critic_failed", reason)
+            pass
+    return RunReview("error", "critic_failed", reason)

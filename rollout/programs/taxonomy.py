@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from critics.formats.logic_program.execution import Execution, execute
-from critics.formats.logic_program.reader import LogicProgram, Option, read_logic_program
+from critics.formats.logic_program.execution import execute
+from critics.formats.logic_program.reader import Option, read_logic_program
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt
 from critics.replay.certificate import TooLarge
@@ -73,8 +73,8 @@ _BY_REASON: Mapping[str, Category] = {
     ),
     **dict.fromkeys(("type", "arity", "role", "quantifier", "nested_helper", "unbounded_domain"), Category.TYPE_ERROR),
     # Of scripts: what Python, or the package z3, would have raised.
-    **dict.fromkeys(("unknown_name",), Category.NAME_ERROR),
-    **dict.fromkeys(("attribute",), Category.ATTRIBUTE_ERROR),
+    "unknown_name": Category.NAME_ERROR,
+    "attribute": Category.ATTRIBUTE_ERROR,
     **dict.fromkeys(("operator", "not_a_function"), Category.TYPE_ERROR),
     **dict.fromkeys(("no_formula", "no_model", "pop", "symbolic_truth"), Category.Z3_EXCEPTION),
     **dict.fromkeys(("arithmetic", "assertion"), Category.OTHER_ERROR),
@@ -112,20 +112,17 @@ def diagnose(attempt: Attempt, judgement: Judgement) -> Diagnosis:
     if judgement.verdict == "error":
         return Diagnosis(Category.CRITIC_ERROR)
     if judgement.verdict == "malformed":
-        return Diagnosis(_of_malformed(attempt.format, judgement.reason, judgement.feedback))
+        reason, feedback = judgement.reason, judgement.feedback
+        if attempt.format == "logic-program" and reason == "syntax" and _ATTRIBUTE.search(feedback):
+            return Diagnosis(Category.ATTRIBUTE_ERROR)
+        if reason in ("type", "arity") and _REFUSED_BY_Z3.search(feedback):
+            return Diagnosis(Category.Z3_EXCEPTION)
+        return Diagnosis(_BY_REASON.get(reason, Category.PARSING_ERROR))
     if prints_an_option(judgement):
         return Diagnosis(Category.ANSWERED)
     if attempt.format == "logic-program" and judgement.verdict != "timeout":
         return _of_options(attempt)
     return _of_answerless(judgement, len(attempt.problem.options or ()))
-
-
-def _of_malformed(format_: str, reason: str, feedback: str) -> Category:
-    if format_ == "logic-program" and reason == "syntax" and _ATTRIBUTE.search(feedback):
-        return Category.ATTRIBUTE_ERROR
-    if reason in ("type", "arity") and _REFUSED_BY_Z3.search(feedback):
-        return Category.Z3_EXCEPTION
-    return _BY_REASON.get(reason, Category.PARSING_ERROR)
 
 
 def _of_options(attempt: Attempt) -> Diagnosis:
@@ -138,26 +135,20 @@ def _of_options(attempt: Attempt) -> Diagnosis:
     if not run.decided() or num == 1:
         # One option that holds only because everything does is none.
         return Diagnosis(Category.NO_OUTPUT if not run.decided() else Category.OVERCONSTRAINED)
-    cause = _cause(program, run)
+    # Contradictory constraints are overconstrained whatever the helpers.
+    inconsistent = run.constraints.model is None
+    cause = "overconstrained" if inconsistent else cause_of(program.options, too_many=num > 0)
     if num == 0:
         return Diagnosis(Category(cause) if cause else Category.NO_OUTPUT, cause)
     return Diagnosis(Category.ALL_TRUE if num == len(run.options) else Category.SEVERAL_TRUE, cause)
 
 
-def _cause(program: LogicProgram, run: Execution) -> Cause | None:
+def cause_of(options: tuple[Option, ...], *, too_many: bool) -> Cause | None:
     """Tell under- from over-constrained; None where the options' helpers disagree, which needs reading.
 
-    Contradictory constraints are overconstrained whatever the helpers. Else a claim that something always holds, or
-    never does, fails where the constraints leave too much open, and a claim that something can be fails where they
-    leave too little.
+    A claim that something always holds, or never does, fails where the constraints leave too much open, and a claim
+    that something can be fails where they leave too little. `too_many`: options hold that should not.
     """
-    if run.constraints.model is None:
-        return "overconstrained"
-    return cause_of(program.options, too_many=bool(run.holding()))
-
-
-def cause_of(options: tuple[Option, ...], *, too_many: bool) -> Cause | None:
-    """Return the cause of no option's holding, or of `too_many`, by the options' helpers."""
     modes = {option.mode for option in options}
     if modes <= {"valid", "unsat"}:
         return "overconstrained" if too_many else "underconstrained"

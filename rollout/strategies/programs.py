@@ -6,7 +6,7 @@ The first has one sample and error feedback; the second samples, chooses and men
 the last program. Nothing that the policy reads depends on the gold answer.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from critics.errors import InputError
@@ -14,7 +14,7 @@ from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from rollout.policies.engine import Steps, perform
 from rollout.policies.policy import ChatPolicy
-from rollout.programs.backups import BACKUPS
+from rollout.programs.backups import back_up
 from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.grammars.catalogue import guide_for
 from rollout.programs.prompt import FORMATS, STAND_IN
@@ -88,13 +88,11 @@ def _ended(task: Task, settings: ProgramSettings) -> Steps[tuple[ProgramDraft, B
 
     A back-up is had wherever the chosen sample gives none, mended or not: the overall accuracy of every stage needs it.
     """
-    replies = yield from task.ask_often("sample", task.opening(), settings.samples)
+    replies = yield from task.ask_each("sample", [task.opening()] * settings.samples)
     drafts = yield from task.drafted(replies)
     chosen = yield from prototype(task, drafts, settings.prototypers)
     draft = yield from refine_draft(task, chosen, settings.refiners, settings.max_rounds)
     if chosen.review.kind == "answered" or settings.backup == "none":
         return draft, None
-    answer = BACKUPS[settings.backup](task)
-    if isinstance(answer, Generator):
-        answer = yield from answer
-    return draft, None if draft.review.kind == "answered" else BackupAnswer(settings.backup, answer)
+    backup = yield from back_up(task, settings.backup)
+    return draft, None if draft.review.kind == "answered" else backup

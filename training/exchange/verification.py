@@ -19,7 +19,7 @@ from critics.problem import RecordError, is_list, is_object
 from critics.recheck.index import recheck_evidence
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, objection
 from rollout.actor_critic.prompt import ActorPrompt, system_text
-from rollout.programs.prompt import LANGUAGES, opening
+from rollout.programs.prompt import languages, opening
 from rollout.prompts.conversation import Messages, message
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.curation.filters import funnel, outline
@@ -251,7 +251,7 @@ def _teaches_dialog(trace: Trace, example: Mapping[str, Any], accepts: Accepted)
     *asked, last = [dict(turn) for turn in told]
     if last != message("assistant", trace.completion) or not _learns_the_last(example["turns"], told):
         return False
-    if trace.format in LANGUAGES:
+    if trace.format in languages():
         return asked == [dict(turn) for turn in opening(trace.problem, trace.format, 0)]
     if not trace.messages or len(asked) < 2 or asked[0] not in _instructions():
         return False

@@ -1,22 +1,21 @@
 """`fol` programs: declared predicates with their arguments, and formulas without free variables."""
 
 import re
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from critics.logic.first_order.tokens import RESERVED
-from critics.problem import Problem
 from rollout.decoding.guide import PieceLanguage
-from rollout.programs.grammars.lark import COMMENT, END, choice, literal, terminal, words_of
+from rollout.programs.grammars.lark import COMMENT, END, SectionedLanguage, choice, literal, terminal, words_of
 
 MAX_PREDICATES, MAX_PREMISES, MAX_CHARACTERS = 40, 40, 12_000
 """Characters after which the conclusion is due: the reader takes 20,000."""
 MAX_DEPTH = 3
 """Most brackets and quantifiers within each other."""
-Section = Literal["start", "predicates", "premises", "conclusion", "end"]
 _VARIABLES = ("x", "y", "z")
-_SHAPES = {1: "(x)", 2: "(x, y)", 3: "(x, y, z)"}
+_SHAPES = ("(x)", "(x, y)", "(x, y, z)")
+_SIGNS = ((" ∧ ", 4), (" ∨ ", 4), (" ⊕ ", 1))
 _DECLARATION = re.compile(r"(\w+)\((.*?)\)")
 _NO_NAMES = [words_of({*RESERVED, "for", "there", "v"})]
 """Patterns of words that the reader may take for signs."""
@@ -24,22 +23,17 @@ _CONSTANT = terminal("CONSTANT", "[a-z][a-z0-9_]{1,23}|[0-9]{1,4}", no_patterns=
 
 
 @dataclass(frozen=True, slots=True)
-class FolLanguage:
+class FolLanguage(SectionedLanguage):
     """Language of `fol` programs: the pieces that may come next."""
 
-    section: Section = "start"
+    sections: ClassVar = {
+        "start": ("Predicates:", "predicates"),
+        "predicates": ("Premises:", "premises"),
+        "premises": ("Conclusion:", "conclusion"),
+    }
     predicates: tuple[tuple[str, int], ...] = ()
-    num_lines: int = 0
-    num_characters: int = 0
-
-    @property
-    def key(self) -> Hashable:
-        """Return the state, but for the exact length."""
-        return replace(self, num_characters=0), self._is_full
-
-    @property
-    def _is_full(self) -> bool:
-        return self.num_characters > MAX_CHARACTERS
+    num_characters: int = field(default=0, compare=False)
+    is_full: bool = False
 
     @property
     def may_end(self) -> bool:
@@ -48,48 +42,34 @@ class FolLanguage:
 
     def after(self, piece: str) -> PieceLanguage:
         """Take in a line."""
-        grown = replace(self, num_characters=self.num_characters + len(piece))
-        match self.section, piece:
-            case "start", _:
-                return replace(grown, section="predicates")
-            case "predicates", "Premises:\n":
-                return replace(grown, section="premises", num_lines=0)
-            case "premises", "Conclusion:\n":
-                return replace(grown, section="conclusion", num_lines=0)
-            case "conclusion", _:
-                return replace(grown, section="end")
-            case "predicates", _:
-                declared = _DECLARATION.match(piece)
-                assert declared is not None
-                added = declared[1], declared[2].count(",") + 1
-                return replace(grown, predicates=(*self.predicates, added), num_lines=self.num_lines + 1)
-            case _:
-                return replace(grown, num_lines=self.num_lines + 1)
+        length = self.num_characters + len(piece)
+        grown = replace(self.headed(piece) or self, num_characters=length, is_full=length > MAX_CHARACTERS)
+        if grown.section != self.section:
+            return grown
+        if self.section == "conclusion":
+            return replace(grown, section="end")
+        declared = _DECLARATION.match(piece) if self.section == "predicates" else None
+        added = () if declared is None else ((declared[1], declared[2].count(",") + 1),)
+        return replace(grown, predicates=(*self.predicates, *added), num_lines=self.num_lines + 1)
 
     def grammar(self) -> str | None:
         """Return the grammar of the next line."""
         match self.section:
-            case "end":
-                return None
             case "start":
-                return 'piece: "Predicates:\\n"\n'
+                return f"piece: {self.heading()}\n"
             case "predicates":
-                shapes = choice(f"NAME {literal(shape)}" for shape in _SHAPES.values())
-                return self._piece(f"({shapes})", "Premises:", MAX_PREDICATES) + self._name() + COMMENT
+                shapes = choice(f"NAME {literal(shape)}" for shape in _SHAPES)
+                taken = [name for name, _ in self.predicates]
+                name = terminal("NAME", "[A-Z][A-Za-z0-9_]{0,31}", no_words=taken, no_patterns=_NO_NAMES)
+                line = self.line_or_heading(f"({shapes}) {END}", MAX_PREDICATES, full=self.is_full)
+                return line + name + COMMENT
             case "premises":
-                return self._piece("formula_0_0", "Conclusion:", MAX_PREMISES) + self._formulas() + COMMENT
+                line = self.line_or_heading(f"formula_0_0 {END}", MAX_PREMISES, full=self.is_full)
+                return line + self._formulas() + COMMENT
             case "conclusion":
                 return f"piece: formula_0_0 {END}\n{self._formulas()}{COMMENT}"
-
-    def _piece(self, line: str, heading: str, most: int) -> str:
-        """Return a choice between another line of the section and the heading of the next one."""
-        goes_on = self.num_lines == 0 or (self.num_lines < most and not self._is_full)
-        parts = [*(["statement"] if goes_on else []), *([literal(f"{heading}\n")] if self.num_lines else [])]
-        return f"piece: {choice(parts)}\nstatement: {line} {END}\n"
-
-    def _name(self) -> str:
-        taken = [name for name, _ in self.predicates]
-        return terminal("NAME", "[A-Z][A-Za-z0-9_]{0,31}", no_words=taken, no_patterns=_NO_NAMES)
+            case _:
+                return None
 
     def _formulas(self) -> str:
         """Return formulas by depth and by how many variables are bound around them."""
@@ -118,19 +98,8 @@ class FolLanguage:
     def _atoms(self) -> Iterator[str]:
         for bound in range(len(_VARIABLES) + 1):
             term = f"term_{bound}"
+            arguments = {arity: ' ", " '.join([term] * arity) for _, arity in self.predicates}
+            applied = [f'{literal(name + "(")} {arguments[arity]} ")"' for name, arity in self.predicates]
             equality = f'{term} (" = " | " ≠ ") {term}'
-            yield f"atom_{bound}: {choice([*(_applied(*each, term) for each in self.predicates), equality])}"
+            yield f"atom_{bound}: {choice([*applied, equality])}"
             yield f"{term}: {choice([*map(literal, _VARIABLES[:bound]), 'CONSTANT'])}"
-
-
-def _applied(name: str, arity: int, term: str) -> str:
-    arguments = ' ", " '.join([term] * arity)
-    return f'{literal(name + "(")} {arguments} ")"'
-
-
-_SIGNS = ((" ∧ ", 4), (" ∨ ", 4), (" ⊕ ", 1))
-
-
-def fol_language(problem: Problem) -> PieceLanguage:
-    """Return the language of `fol` programs; it is the same for all problems."""
-    return FolLanguage()

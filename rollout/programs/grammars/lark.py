@@ -1,10 +1,9 @@
-"""Parts of Lark grammars as text: literals, choices, names with exceptions, comments."""
+"""Parts of Lark grammars as text, and languages of programs that are written line by line in titled sections."""
 
 import json
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-
-from rollout.decoding.guide import PieceLanguage
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 COMMENT = r"""comment: " ::: " PROSE
 PROSE: /[ -~\u00a1-\u017f\u2010-\u2026]{1,200}/
@@ -40,52 +39,40 @@ def any_case(word: str) -> str:
     return "".join(f"[{c.upper()}{c.lower()}]" if c.isalpha() else c for c in word)
 
 
-def spelled_with(word: str, mark: str) -> str:
-    """Return a pattern for a word in any case, with any number of a mark between its letters."""
-    return f"{mark}*" + "".join(f"{any_case(c)}{mark}*" for c in word)
-
-
 def words_of(words: Iterable[str]) -> str:
     """Return a pattern for any of some words, in any case."""
     return "|".join(map(any_case, sorted(words)))
 
 
-_CONDITIONS = ("infer-All", "infer-Any", "do-not-infer")
-_GRAMMAR = r"""piece: "{" S "\"Model\":" S texts ("," S "\"Tests\":" S tests)? ("," S "\"Query\":" S texts)? S "}"
-tests: "[" S (test ("," S test)*)? "]" S
-test: "{" S "\"Facts\":" S texts "," S condition ("," S condition)* "," S rules "," S why "}" S
-condition: (CONDITION ":" S texts) | ("\"expect-contradiction\":" S ("true" | "false") S)
-rules: "\"Rules\":" S texts
-why: "\"Explanation\":" S text
-texts: "[" S (text ("," S text)*)? "]" S
-text: STRING S
-STRING: /"([^"\\\x00-\x1f]|\\["\\\/nt])*"/
-CONDITION: CONDITIONS
-S: /[ \n]{0,24}/
-"""
-
-
 @dataclass(frozen=True, slots=True)
-class SubmissionLanguage:
-    """Language of `asp` attempts: the whole object is one piece."""
+class SectionedLanguage:
+    """Language of programs in sections (`rollout.decoding.guide.PieceLanguage`): a subclass knows their lines."""
 
-    written: bool = False
+    sections: ClassVar[dict[str, tuple[str, str]]]
+    """Of each section the heading that ends it, and the section that follows; the first is `start`."""
+    section: str = "start"
+    num_lines: int = 0
+    """Lines of this section so far."""
 
     @property
     def key(self) -> Hashable:
         """Return the state itself."""
         return self
 
-    @property
-    def may_end(self) -> bool:
-        """Say whether the object is written."""
-        return self.written
+    def headed(self, piece: str) -> Self | None:
+        """Return the language after a heading; None where the piece is none."""
+        heading, following = self.sections.get(self.section, ("", ""))
+        return replace(self, section=following, num_lines=0) if heading and piece == f"{heading}\n" else None
 
-    def after(self, piece: str) -> PieceLanguage:
-        """Take in the object."""
-        return SubmissionLanguage(written=True)
+    def heading(self) -> str:
+        """Return the heading that ends this section."""
+        return literal(f"{self.sections[self.section][0]}\n")
 
-    def grammar(self) -> str | None:
-        """Return the grammar of the object."""
-        words = " | ".join(f'"\\"{word}\\""' for word in _CONDITIONS)
-        return None if self.written else _GRAMMAR.replace("CONDITION: CONDITIONS", f"CONDITION: {words}")
+    def line_or_heading(self, line: str, most: int, least: int = 1, *, full: bool = False) -> str:
+        """Return a choice between another line of the section and the heading of the next one.
+
+        A section has `least` to `most` lines, and no more of them than it needs where the program is `full`.
+        """
+        goes_on = self.num_lines < least or (self.num_lines < most and not full)
+        parts = [*(["statement"] if goes_on else []), *([self.heading()] if self.num_lines >= least else [])]
+        return f"piece: {choice(parts)}\nstatement: {line}\n"

@@ -5,27 +5,20 @@ the declared sorts, comparisons within one sort, variables bound where they are 
 """
 
 import re
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar
 
 from critics.logic.programs.declarations import MAX_POINTS
-from critics.problem import Problem
 from rollout.decoding.guide import PieceLanguage
 from rollout.programs.grammars.csp import NO_NAMES
-from rollout.programs.grammars.lark import COMMENT, END, choice, literal, literals, terminal
+from rollout.programs.grammars.lark import COMMENT, END, SectionedLanguage, choice, literal, literals, terminal
 from rollout.programs.grammars.typed_formulas import DeclaredFunction, SortType, formulas
 
 MAX_SORTS, MAX_MEMBERS, MAX_FUNCTIONS, MAX_CONSTRAINTS, MAX_OPTIONS = 4, 14, 4, 30, 10
 MAX_ARGUMENTS = 3
-Section = Literal["start", "declarations", "constraints", "question", "options"]
 _HELPERS = {
-    "is_valid": '"is_valid(" formula ")"',
-    "is_sat": '"is_sat(" formula ")"',
-    "is_unsat": '"is_unsat(" formula ")"',
-    "is_exception(is_valid": '"is_exception(is_valid(" formula "))"',
-    "is_exception(is_sat": '"is_exception(is_sat(" formula "))"',
-    "is_exception(is_unsat": '"is_exception(is_unsat(" formula "))"',
+    **{name: f'"{name}(" formula ")"' for name in ("is_valid", "is_sat", "is_unsat")},
+    **{f"is_exception({name}": f'"is_exception({name}(" formula "))"' for name in ("is_valid", "is_sat", "is_unsat")},
     "is_accurate_list": '"is_accurate_list([" formula (", " formula){0,9} "])"',
 }
 _HELPER = re.compile(r"is_exception\(is_\w+|is_\w+")
@@ -34,26 +27,24 @@ _FUNCTION = re.compile(r"(\w+) = Function\(\[([^\]]*)\] -> \[(\w+)\]\)")
 
 
 @dataclass(frozen=True, slots=True)
-class LogicProgramLanguage:
+class LogicProgramLanguage(SectionedLanguage):
     """Language of a `logic-program`: the pieces that may come next."""
 
-    num_options: int | None
+    sections: ClassVar = {
+        "start": ("# Declarations", "declarations"),
+        "declarations": ("# Constraints", "constraints"),
+        "constraints": ("# Options", "question"),
+    }
+    num_options: int | None = None
     """None: as many as the policy likes."""
-    section: Section = "start"
     sorts: tuple[SortType, ...] = ()
     functions: tuple[DeclaredFunction, ...] = ()
     is_listing: bool = False
     """True while the last sort's members are being listed."""
-    num_lines: int = 0
     helper: str = ""
     """Helper that the first option is asked with: all are asked alike."""
     is_commented: bool = False
     """True if a formula is written and the text behind it is due: its own piece, since formulas are many."""
-
-    @property
-    def key(self) -> Hashable:
-        """Return the state itself."""
-        return self
 
     @property
     def may_end(self) -> bool:
@@ -62,20 +53,16 @@ class LogicProgramLanguage:
 
     def after(self, piece: str) -> PieceLanguage:
         """Take in a line, or a part of one that lists members."""
-        match self.section, piece:
-            case "start", _:
-                return replace(self, section="declarations")
-            case "declarations", "# Constraints\n":
-                return replace(self, section="constraints", num_lines=0)
-            case "declarations", _:
+        if (headed := self.headed(piece)) is not None:
+            return headed
+        match self.section:
+            case "declarations":
                 return self._declared(piece)
-            case "constraints", "# Options\n":
-                return replace(self, section="question", num_lines=0)
-            case "question", _:
+            case "question":
                 return replace(self, section="options")
             case _ if self.is_commented:
                 return replace(self, is_commented=False, num_lines=self.num_lines + 1)
-            case "options", _ if not self.helper:
+            case "options" if not self.helper:
                 found = _HELPER.match(piece)
                 assert found is not None
                 return replace(self, helper=found[0], is_commented=True)
@@ -87,15 +74,24 @@ class LogicProgramLanguage:
         """Return the grammar of the next piece."""
         match self.section:
             case "start":
-                return 'piece: "# Declarations\\n"\n'
+                return f"piece: {self.heading()}\n"
             case "declarations":
                 return self._member() if self.is_listing else self._declaration()
+            case "constraints" if self.is_commented:
+                return f'piece: " " PROSE "\\n"\n{COMMENT}'
             case "constraints":
-                return f'piece: " " PROSE "\\n"\n{COMMENT}' if self.is_commented else self._constraint()
+                parts = ['formula (" :::" | "\\n")'] if self.num_lines < MAX_CONSTRAINTS else []
+                parts += [self.heading()] if self.num_lines else []
+                return f"piece: {choice(parts)}\n{formulas(self.sorts, self.functions)}"
             case "question":
                 return 'piece: "Question ::: " PROSE "\\n"\n' + COMMENT
-            case "options":
-                return self._label() if self.is_commented else self._option()
+            case _ if self.is_commented:
+                letter = literal(f" ({chr(ord('A') + self.num_lines)})")
+                return f'piece: {letter} (" " PROSE)? "\\n"\n{COMMENT}'
+            case _:
+                asked = [_HELPERS[self.helper]] if self.helper else list(_HELPERS.values())
+                is_over = self.num_lines == (self.num_options or MAX_OPTIONS)
+                return None if is_over else f'piece: ({choice(asked)}) " :::"\n{formulas(self.sorts, self.functions)}'
 
     def _declared(self, piece: str) -> "LogicProgramLanguage":
         if self.is_listing:
@@ -121,7 +117,7 @@ class LogicProgramLanguage:
         if self.sorts and len(self.functions) < MAX_FUNCTIONS:
             parts += [f'NAME " = Function([" arguments "] -> [" RESULT "])" {END}']
         if self.functions:
-            parts += ['"# Constraints\\n"']
+            parts += [self.heading()]
         places = literals(", ".join(map(str, range(1, num + 1))) for num in range(1, MAX_MEMBERS + 1))
         results = literals([*(sort.name for sort in self.sorts), "bool", "int"])
         lines = [
@@ -160,27 +156,7 @@ class LogicProgramLanguage:
         last = f'" " MEMBER "])" {END}'
         return f"piece: {choice([*goes_on, last])}\n{self._names()}{COMMENT}"
 
-    def _constraint(self) -> str:
-        parts = ['formula (" :::" | "\\n")'] if self.num_lines < MAX_CONSTRAINTS else []
-        parts += ['"# Options\\n"'] if self.num_lines else []
-        return f"piece: {choice(parts)}\n{formulas(self.sorts, self.functions)}"
-
-    def _option(self) -> str | None:
-        if self.num_lines == (self.num_options or MAX_OPTIONS):
-            return None
-        asked = [_HELPERS[self.helper]] if self.helper else list(_HELPERS.values())
-        return f'piece: ({choice(asked)}) " :::"\n{formulas(self.sorts, self.functions)}'
-
-    def _label(self) -> str:
-        letter = literal(f" ({chr(ord('A') + self.num_lines)})")
-        return f'piece: {letter} (" " PROSE)? "\\n"\n{COMMENT}'
-
 
 def _members(text: str) -> tuple[str, ...]:
     listed = text.partition("]")[0].split(",")
     return tuple(member.strip() for member in listed if member.strip())
-
-
-def logic_program_language(problem: Problem) -> PieceLanguage:
-    """Return the language of `logic-program` texts for a problem's options."""
-    return LogicProgramLanguage(None if problem.options is None else len(problem.options))

@@ -2,17 +2,24 @@
 
 import contextlib
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar
 
-from critics.grammar.inflection import is_plural, plural, singular
-from critics.problem import Problem
+from critics.text.inflection import is_plural, plural, singular
 from rollout.decoding.guide import PieceLanguage
-from rollout.programs.grammars.lark import COMMENT, END, any_case, choice, literal, terminal, words_of
+from rollout.programs.grammars.lark import (
+    COMMENT,
+    END,
+    SectionedLanguage,
+    any_case,
+    choice,
+    literal,
+    terminal,
+    words_of,
+)
 
 MAX_PREDICATES, MAX_STATEMENTS, MAX_PREMISES = 40, 60, 4
-Section = Literal["start", "predicates", "facts", "rules", "query", "end"]
 _NO_OBJECTS = (
     "true", "false", "bool", "unknown", "value", "not", "and", "nothing", "something", "someone", "somebody",
     "anything", "anyone", "everything", "everyone", "x", "y", "z",
@@ -21,25 +28,21 @@ _NO_OBJECTS = (
 _OBJECT = terminal("OBJECT", r"[A-Za-z][a-z]{0,14}(_[A-Za-z][a-z]{0,14}){0,2}", no_patterns=[words_of(_NO_OBJECTS)])
 _DECLARATION = re.compile(r"(\w+)\((.*?), bool\)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_HEADINGS: dict[Section, str] = {"start": "Predicates:", "predicates": "Facts:", "facts": "Rules:", "rules": "Query:"}
-_NEXT: dict[Section, Section] = {"start": "predicates", "predicates": "facts", "facts": "rules", "rules": "query"}
-_ARGUMENTS = {1: "($x, bool)", 2: "($x, $y, bool)"}
+_ARGUMENTS = ("($x, bool)", "($x, $y, bool)")
 
 
 @dataclass(frozen=True, slots=True)
-class RulesLanguage:
+class RulesLanguage(SectionedLanguage):
     """Language of `rules` programs: the pieces that may come next."""
 
-    section: Section = "start"
+    sections: ClassVar = {
+        "start": ("Predicates:", "predicates"),
+        "predicates": ("Facts:", "facts"),
+        "facts": ("Rules:", "rules"),
+        "rules": ("Query:", "query"),
+    }
     predicates: tuple[tuple[str, int], ...] = ()
     """Each with the number of its arguments."""
-    num_lines: int = 0
-    """Statements of this section so far."""
-
-    @property
-    def key(self) -> Hashable:
-        """Return the state itself."""
-        return self
 
     @property
     def may_end(self) -> bool:
@@ -50,8 +53,8 @@ class RulesLanguage:
         """Take in a line."""
         if self.section == "query":
             return replace(self, section="end")
-        if self.section != "end" and piece == f"{_HEADINGS[self.section]}\n":
-            return replace(self, section=_NEXT[self.section], num_lines=0)
+        if (headed := self.headed(piece)) is not None:
+            return headed
         declared = _DECLARATION.match(piece) if self.section == "predicates" else None
         added = () if declared is None else ((declared[1], declared[2].count("$")),)
         return replace(self, predicates=(*self.predicates, *added), num_lines=self.num_lines + 1)
@@ -59,25 +62,20 @@ class RulesLanguage:
     def grammar(self) -> str | None:
         """Return the grammar of the next line."""
         match self.section:
-            case "end":
-                return None
             case "start":
-                return f"piece: {literal(_HEADINGS['start'] + chr(10))}\n"
+                return f"piece: {self.heading()}\n"
             case "predicates":
-                line = choice(f"NAME {literal(shape)}" for shape in _ARGUMENTS.values())
-                return self._piece(line, MAX_PREDICATES) + self._name() + COMMENT
+                line = choice(f"NAME {literal(shape)}" for shape in _ARGUMENTS)
+                return self.line_or_heading(f"({line}) {END}", MAX_PREDICATES) + self._name() + COMMENT
             case "rules":
-                return self._piece("rule", MAX_STATEMENTS, least=0) + self._rules() + self._atoms() + COMMENT
+                line = self.line_or_heading(f"(rule) {END}", MAX_STATEMENTS, least=0)
+                return line + self._rules() + self._atoms() + COMMENT
             case "facts":
-                return self._piece("of_", MAX_STATEMENTS) + self._atoms() + COMMENT
+                return self.line_or_heading(f"(of_) {END}", MAX_STATEMENTS) + self._atoms() + COMMENT
             case "query":
                 return f"piece: of_ {END}\n{self._atoms()}{COMMENT}"
-
-    def _piece(self, line: str, most: int, least: int = 1) -> str:
-        """Return a choice between another line of the section and the heading of the next one."""
-        heading = literal(_HEADINGS[self.section] + "\n")
-        parts = [*(["statement"] if self.num_lines < most else []), *([heading] if self.num_lines >= least else [])]
-        return f"piece: {choice(parts)}\nstatement: ({line}) {END}\n"
+            case _:
+                return None
 
     def _name(self) -> str:
         """Return a name that the reader does not take for one of those that are declared."""
@@ -139,8 +137,3 @@ def _alike(name: str) -> Iterator[str]:
         forms.add(plural(one))
     for form in sorted(forms):
         yield "".join(words[:-1]) + form
-
-
-def rules_language(problem: Problem) -> PieceLanguage:
-    """Return the language of `rules` programs; it is the same for all problems."""
-    return RulesLanguage()
