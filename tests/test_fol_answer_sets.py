@@ -11,11 +11,10 @@ import pytest
 
 from critics.formats.asp.examination import prepare, run
 from critics.formats.fol.answer_sets import AnswerSetProgram, as_program
-from critics.formats.fol.critic import RESULTS
 from critics.formats.fol.program import read_program
 from critics.logic.first_order.clauses import MAX_CLAUSES, clauses_of
 from critics.logic.first_order.parser import parse
-from critics.logic.first_order.solvers import Undecided, decide
+from critics.logic.first_order.solvers import decide
 from critics.logic.first_order.theory import closed_all
 from critics.replay.answer_sets.language import AspError
 from critics.replay.first_order.syntax import (
@@ -47,8 +46,8 @@ def program(*texts: str) -> AnswerSetProgram:
 
 
 def by_z3(premises: tuple[Formula, ...], conclusion: Formula) -> str | None:
-    found = decide(premises, conclusion)
-    return "undecided" if isinstance(found, Undecided) else RESULTS.get(type(found))
+    found = decide(premises, conclusion).result
+    return None if found == "inconsistent" else found
 
 
 SEVEN_KINDS = [f"∃x ({' ∧ '.join(('' if m == n else '¬') + f'P{m}(x)' for m in range(7))})" for n in range(7)]

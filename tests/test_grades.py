@@ -70,11 +70,8 @@ def test_a_grade_below_the_critics_own_is_believed() -> None:
     assert reasons(forged(trace(), "trusted")) == []
 
 
-def test_a_certificate_from_before_the_grades_is_read_as_given() -> None:
-    old = forged(trace(formal=FORMAL), "checked")
-    assert read_verdict(old["judgement"]).grade == "given"
-    assert examine([old]).grades == {"given": 1}
-    assert reasons(old) == []
+def test_nobody_read_a_reference_that_came_with_the_problem() -> None:
+    assert reasons(forged(trace(formal=FORMAL), "checked")) == ["ill_formed"]
 
 
 def test_counts_name_every_grade_the_best_first() -> None:

@@ -1,7 +1,6 @@
-"""Evidence of Horn derivations, kinds `horn-` and `rules-proof`, `horn-` and `rules-saturation`: every step."""
+"""Certificates of Horn derivations, kinds `horn-` and `rules-proof`, `horn-` and `rules-saturation`: every step."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from critics.problem import Problem
 from critics.replay.derivations import HORN_ENGINE
@@ -12,45 +11,13 @@ from critics.verdict.certificate import Certificate, Reference, certify, source_
 RULES_ENGINE = "certistar-rules/1"
 
 
-@dataclass(frozen=True, slots=True)
-class HornStep:
-    """A statement that is an axiom, or that a rule gives from premises, both indices of earlier steps."""
-
-    statement: str
-    rule: int | None = None
-    """None for an axiom."""
-    premises: tuple[int, ...] = ()
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        if self.rule is None:
-            return {"statement": self.statement, "by": "axiom"}
-        return {"statement": self.statement, "by": "rule", "rule": self.rule, "premises": list(self.premises)}
-
-
-@dataclass(frozen=True, slots=True)
-class HornEvidence:
-    """A derivation of the goal or its negation, or everything that follows where neither does."""
-
-    goal: str
-    reference: str
-    """Source of the reference; `none` without one."""
-    steps: tuple[HornStep, ...]
-    program: str | None = None
-    """The program whose statements it starts from, in the format `rules`."""
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        program = {} if self.program is None else {"program": self.program}
-        steps = [step.record() for step in self.steps]
-        return {"goal": self.goal, "reference": self.reference, "steps": steps, **program}
-
-
-def horn_evidence(
-    known: Reference | None, goal: Literal, entries: Iterable[Entry], program: str | None = None
-) -> HornEvidence:
-    """Return the evidence of a kernel's entries."""
-    return HornEvidence(str(goal), source_name(known), tuple(map(_step, entries)), program)
+def derivation(entries: Iterable[Entry]) -> list[dict[str, object]]:
+    """Return a derivation in JSON: axioms, and what a rule gives from premises, both by places of earlier steps."""
+    steps: list[dict[str, object]] = []
+    for entry in entries:
+        by_rule = {} if isinstance(entry, Axiom) else {"rule": entry.rule, "premises": list(entry.premises)}
+        steps.append({"statement": str(entry.statement), "by": "rule" if by_rule else "axiom", **by_rule})
+    return steps
 
 
 def horn_certificate(
@@ -70,21 +37,14 @@ def horn_certificate(
     one in the format `rules`, and what was put right in it.
     """
     text, repairs = program or (None, ())
-    formal = None if reference is None else reference.formal
+    evidence = {"goal": str(goal), "reference": source_name(reference), "steps": derivation(entries)}
     return certify(
         kind,
         problem,
         claim,
-        horn_evidence(reference, goal, entries, text),
+        evidence if text is None else {**evidence, "program": text},
         engine=HORN_ENGINE if text is None else RULES_ENGINE,
-        formal=formal,
-        reference=source_name(reference),
+        formal=None if reference is None else reference.formal,
         limits=limits,
         repairs=repairs,
     )
-
-
-def _step(entry: Entry) -> HornStep:
-    if isinstance(entry, Axiom):
-        return HornStep(str(entry.statement))
-    return HornStep(str(entry.statement), entry.rule, entry.premises)

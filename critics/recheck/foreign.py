@@ -28,7 +28,7 @@ def check_by(plugin: Format, record: object) -> tuple[bool, Grade]:
             raise Rejected("answer_is_not_claim")
         if is_object(record):
             _check_owner(record, verdict, certificate)
-        return bool(plugin.check(certificate.record())), certificate.grade
+        return bool(plugin.check(certificate.record())), certificate.formalisation
 
 
 def _check_shape(certificate: Certificate) -> None:

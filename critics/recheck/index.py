@@ -6,12 +6,12 @@ another solver where nothing can be replayed. Whether a text says what the evide
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from critics import registry
-from critics.recheck.records import Origin, check_brought, check_record, verdict_in
+from critics.recheck.records import check_record, verdict_in
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import (
     FIRST_ORDER_REFERENCES,
@@ -85,6 +85,8 @@ class Accepted:
 
     trust: Trust
     grade: Grade
+    is_seconded: bool = False
+    """True if a package calls its check a second opinion."""
 
 
 @dataclass(slots=True)
@@ -102,6 +104,29 @@ class Report:
     rejected: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     unchecked: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     """Certificates of which nobody here can tell; they are not accepted, and count among the rejected."""
+
+    def add(self, part: "Report", name: str) -> None:
+        """Add the report on one record of a name."""
+        for entry in part.rejected:
+            entry["id"] = name
+        self.skipped += part.skipped
+        self.accepted += part.accepted
+        self.grades += part.grades
+        self.lowered += part.lowered
+        self.second_opinions += part.second_opinions
+        self.rejected += part.rejected
+        self.unchecked += part.unchecked
+
+    def confirm(self, grade: str) -> None:
+        """Count the one certificate of a report as of the grade that it says."""
+        self.grades, self.lowered = Counter({grade: 1}), 0
+
+    def refuse(self, reason: str) -> None:
+        """Turn the report on one accepted certificate into one on a rejected one."""
+        self.accepted.clear()
+        self.grades.clear()
+        self.lowered = self.second_opinions = 0
+        self.rejected.append({"id": "", "reason": reason})
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form of the design."""
@@ -138,43 +163,32 @@ def examine(records: Iterable[object]) -> Report:
         if verdict.get("verdict") != "certified" or not is_object(record):
             report.skipped += 1
             continue
-        if (kind := _kind(verdict)) in foreign:
-            _examine_foreign(kind, record, position, report)
-            continue
+        certificate = verdict.get("certificate")
+        kind = str(certificate.get("kind")) if is_object(certificate) else ""
         try:
-            accepted = recheck_one(verdict, record)
+            accepted = _foreign(kind, record) if kind in foreign else recheck_one(verdict, record)
         except Rejected as rejection:
             entry = {"id": str(verdict.get("id", position)), "reason": str(rejection)}
             report.rejected.append(entry)
             if isinstance(rejection, Unchecked):
                 report.unchecked.append(entry)
             continue
-        kind = verdict["certificate"]["kind"]
         report.accepted[kind, accepted.trust] += 1
         report.grades[accepted.grade] += 1
-        report.lowered += accepted.grade == "trusted" != verdict["certificate"]["formalisation"]
-        # Answer sets are found by their definition here, and by a solver there: another engine has its say.
-        report.second_opinions += accepted.trust is Trust.SECONDED or kind == "answer-sets"
+        report.second_opinions += accepted.is_seconded
+        if kind not in foreign:
+            report.lowered += accepted.grade == "trusted" != verdict["certificate"]["formalisation"]
+            # Answer sets are found by their definition here, and by a solver there: another engine has its say.
+            report.second_opinions += accepted.trust is Trust.SECONDED or kind == "answer-sets"
     return report
 
 
-def _kind(verdict: Mapping[str, Any]) -> str:
-    certificate = verdict.get("certificate")
-    return str(certificate.get("kind")) if is_object(certificate) else ""
-
-
-def _examine_foreign(kind: str, record: object, position: int, report: Report) -> None:
-    """Check a certificate of another package's kind, and add what comes out to a report."""
+def _foreign(kind: str, record: object) -> Accepted:
+    """Check a certificate of another package's kind."""
     from critics.recheck.foreign import check_foreign
 
-    try:
-        is_seconded, grade = check_foreign(kind, record)
-    except Rejected as rejection:
-        report.rejected.append({"id": str(verdict_in(record).get("id", position)), "reason": str(rejection)})
-        return
-    report.second_opinions += is_seconded
-    report.accepted[kind, Trust.FOREIGN] += 1
-    report.grades[grade] += 1
+    is_seconded, grade = check_foreign(kind, record)
+    return Accepted(Trust.FOREIGN, grade, is_seconded)
 
 
 def recheck_evidence(records: Iterable[object]) -> dict[str, Any]:
@@ -186,11 +200,11 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> Accepted:
     """Return what a certificate rests on, or raise `Rejected`; `record` is the verdict itself, or its trace."""
     certificate = sealed_certificate(verdict.get("certificate"), FORMS)
     trust = replayed(certificate)
-    origin = check_record(verdict, record, certificate)
-    _check_source(certificate, origin.dataset)
-    _check_semantics(certificate, origin.dataset)
-    check_brought(origin, certificate)
-    _check_attempt(origin, certificate)
+    check_record(verdict, record, certificate)
+    given = record.get("problem")
+    dataset = given.get("dataset") if is_object(given) and isinstance(given.get("dataset"), str) else None
+    _check_source(certificate, dataset)
+    _check_semantics(certificate, dataset)
     # What a text bears out, or a translator reads off it, only they can confirm.
     return Accepted(trust, certificate.grade if certificate.grade == "given" else "trusted")
 
@@ -234,11 +248,3 @@ def _answer(axioms: Iterable[str], goal: str, forward: bool) -> str | None:
     if not can_hold(rules, asked):
         return "false"
     return "unknown" if can_hold(rules, asked.negated()) else "true"
-
-
-def _check_attempt(origin: Origin, certificate: SealedCertificate) -> None:
-    """Raise `Rejected` where the evidence holds another text than the record."""
-    own = certificate.evidence.get("program", certificate.evidence.get("completion"))
-    if origin.attempt is not None and own is not None and origin.attempt != own:
-        # Attack: attach the certificate of an honest attempt to another.
-        raise Rejected("other_attempt")

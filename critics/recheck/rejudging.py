@@ -5,7 +5,6 @@ can tell. Critics are deterministic, so that an honest verdict comes out again.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,9 +77,8 @@ def _grade(verdict: Mapping[str, Any]) -> int:
     certificate = verdict.get("certificate")
     if not is_object(certificate):
         return len(GRADES)
-    evidence = certificate.get("evidence")
-    source = evidence.get("reference", "none") if is_object(evidence) else None
-    grade = grade_of(certificate.get("formalisation"), source)
+    evidence, word = certificate.get("evidence"), certificate.get("formalisation")
+    grade = grade_of(word, evidence.get("reference", "none") if is_object(evidence) else None)
     return -1 if grade is None else GRADES.index(grade)
 
 
@@ -113,18 +111,18 @@ def recheck_texts(records: Iterable[object], judging: Judging) -> TextReport:
     texts: list[_Text] = []
     for position, record in enumerate(records):
         report = examine([record])
-        if not is_object(record) or not report.accepted:
-            _add(found.evidence, report, _name(record, position))
-        elif record.get("completion") is not None or record.get("messages") is not None:
-            texts.append(_Text(record, report, record))
-        elif (restored := _restored(verdict_in(record))) is not None:
-            texts.append(_Text(record, report, restored))
-        else:
+        if is_object(record) and report.accepted:
+            restored = record
+            if record.get("completion") is None and record.get("messages") is None:
+                restored = _restored(verdict_in(record))
+            if restored is not None:
+                texts.append(_Text(record, report, restored))
+                continue
             found.without_text += 1
             given = record.get("problem")
             brings = is_object(given) and given.get("formal") is not None
             _read_problem_again(verdict_in(record), report, brings=brings)
-            _add(found.evidence, report, _name(record, position))
+        found.evidence.add(report, str(verdict_in(record).get("id", position)))
     _judge_texts(texts, judging, found)
     return found
 
@@ -159,10 +157,17 @@ def _judge_texts(texts: Sequence[_Text], judging: Judging, found: TextReport) ->
         stored = verdict_in(text.record)
         reason = objection(stored, fresh) if text.is_verbatim() else objection(*_as_mended(stored, fresh))
         if reason is None:
-            _confirm(text.report, stored["certificate"]["formalisation"])
-            _add(found.evidence, text.report, "")
+            text.report.confirm(stored["certificate"]["formalisation"])
+            found.evidence.add(text.report, "")
         else:
             _reject(found.evidence, text, reason)
+
+
+def _reject(report: Report, text: _Text, reason: str) -> None:
+    entry = {"id": str(text.record.get("id")), "reason": reason}
+    report.rejected.append(entry)
+    if reason == NOT_JUDGED_AGAIN:
+        report.unchecked.append(entry)
 
 
 def _as_mended(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -178,29 +183,26 @@ def _as_mended(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> tuple[dic
     return {**told, "certificate": {**written, "repairs": needed}}, dict(fresh)
 
 
-def _confirm(report: Report, grade: str) -> None:
-    """Count the one certificate of a report as of the grade that it says."""
-    report.grades, report.lowered = Counter({grade: 1}), 0
-
-
-def _restored(verdict: Mapping[str, Any]) -> dict[str, Any] | None:
+def _restored(verdict: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the attempt that a certificate without a text beside it holds itself; None where it holds none.
 
     Its data set is the one whose translator read the problem, where the certificate names one.
     """
     certificate = verdict["certificate"]
-    name = next((name for name in registry.formats() if certificate["kind"] in find_format(name).kinds), None)
-    if name is None:
-        return None
     evidence = certificate["evidence"]
-    try:
-        text, meta = find_format(name).restored(evidence)
-    except (KeyError, TypeError, AttributeError):
-        return None
-    source = evidence.get("reference", "none")
-    dataset = source if source in _translated() else find_format(name).asking
-    problem = {**certificate["problem"], "id": "", "dataset": dataset, "meta": meta}
-    return {"id": str(verdict.get("id")), "problem": problem, "format": name, "completion": text}
+    for name in registry.formats():
+        format_ = find_format(name)
+        if certificate["kind"] not in format_.kinds:
+            continue
+        try:
+            text, meta = format_.restored(evidence)
+        except (KeyError, TypeError, AttributeError):
+            return None
+        source = evidence.get("reference", "none")
+        dataset = source if source in _translated() else format_.asking
+        problem = {**certificate["problem"], "id": "", "dataset": dataset, "meta": meta}
+        return {"id": str(verdict.get("id")), "problem": problem, "format": name, "completion": text}
+    return None
 
 
 def _translated() -> set[str]:
@@ -226,52 +228,19 @@ def _read_problem_again(verdict: Mapping[str, Any], report: Report, *, brings: b
     try:
         if source == "given" and problem.formal is not None and is_foreign(problem, problem.formal):
             # Attack: a formalisation of another text.
-            _refuse(report, "reference_is_not_the_text")
+            report.refuse("reference_is_not_the_text")
         elif text_contradicts(problem, certificate["claim"], "none" if source == "given" and not brings else source):
             # Attack: a reference of one's own for a text that says otherwise, or says nothing of it.
-            _refuse(report, "text_says_otherwise")
+            report.refuse("text_says_otherwise")
         elif is_translated and (known := reference(problem, first_order=True)) and known.source != source:
-            _refuse(report, "reference_is_not_the_text")
+            report.refuse("reference_is_not_the_text")
         elif is_translated and certificate["formalisation"] == "checked":
-            _confirm(report, "checked")
+            report.confirm("checked")
     except ReferenceMismatch:
         # Attack: axioms that the text does not state, under the name of the translator that would have read it.
-        _refuse(report, "reference_is_not_the_text")
-
-
-def _refuse(report: Report, reason: str) -> None:
-    """Turn the report on one accepted certificate into one on a rejected one."""
-    report.accepted.clear()
-    report.grades.clear()
-    report.lowered = report.second_opinions = 0
-    report.rejected.append({"id": "", "reason": reason})
+        report.refuse("reference_is_not_the_text")
 
 
 def recheck(records: Iterable[object]) -> dict[str, Any]:
     """Return counts and rejections for verdict records or traces, whose texts are judged again in this process."""
     return recheck_texts(records, lambda found: [judge_anew(each) for each in found]).evidence.record()
-
-
-def _reject(report: Report, text: _Text, reason: str) -> None:
-    entry = {"id": str(text.record.get("id")), "reason": reason}
-    report.rejected.append(entry)
-    if reason == NOT_JUDGED_AGAIN:
-        report.unchecked.append(entry)
-
-
-def _name(record: object, position: int) -> str:
-    """Return a record's id, else its place in the file."""
-    return str(verdict_in(record).get("id", position))
-
-
-def _add(whole: Report, part: Report, name: str) -> None:
-    """Add the report on one record."""
-    for entry in part.rejected:
-        entry["id"] = name
-    whole.skipped += part.skipped
-    whole.accepted += Counter(part.accepted)
-    whole.grades += part.grades
-    whole.lowered += part.lowered
-    whole.second_opinions += part.second_opinions
-    whole.rejected += part.rejected
-    whole.unchecked += part.unchecked

@@ -20,11 +20,10 @@ def grade_of_reference(reference: str) -> Grade:
 def grade_of(word: object, reference: object) -> Grade | None:
     """Return the grade of a certificate whose `formalisation` and `reference` these are; None where they do not fit.
 
-    Certificates from before the grades say `checked` of what came with the problem: they are read as `given`. Evidence
-    alone does not show that a text bears formulas out: `aligned` is for whoever reads the text to confirm.
+    Evidence alone does not show that a text bears formulas out: `aligned` is for whoever reads the text to confirm.
     """
     earned = grade_of_reference(str(reference))
-    if word == earned or (word, earned) == ("checked", "given"):
+    if word == earned:
         return earned
     return "aligned" if (word, earned) == ("aligned", "trusted") else None
 

@@ -41,7 +41,7 @@ class _Accounting:
         evidence: Any = {} if certificate is None else certificate.evidence.record()
         proof = [f"{entry['says']} ({entry['how']})" for entry in evidence.get("entries", ())]
         proof += [f"{step['statement']} ({step['by']})" for step in evidence.get("steps", ())]
-        return verdict_html(verdict, reason, said, certificate and certificate.grade, self.reading, proof)
+        return verdict_html(verdict, reason, said, certificate and certificate.formalisation, self.reading, proof)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Certified(_Accounting):
     @property
     def grade(self) -> Grade:
         """On whose word the formulas say what the text says."""
-        return self.certificate.grade
+        return self.certificate.formalisation
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the proof."""

@@ -22,7 +22,7 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvidence:
-    """Evidence as a file holds it: JSON that the checker of its kind reads."""
+    """Evidence in JSON already, of a critic or as a file holds it."""
 
     fields: Mapping[str, object]
 
@@ -51,26 +51,11 @@ class Certificate:
     digest: str = ""
     """SHA-256 of the rest as canonical JSON."""
 
-    @property
-    def grade(self) -> Grade:
-        """Its `formalisation`, but for certificates from before the grades (`grade_of`)."""
-        if self.formalisation == "checked" and isinstance(self.evidence, RecordedEvidence):
-            return "given" if self.evidence.fields.get("reference") == "given" else "checked"
-        return self.formalisation
-
     def record(self) -> dict[str, Any]:
         """Return the JSON form, keys in the order of the design."""
-        return {
-            "kind": self.kind,
-            "problem": self.problem.record(),
-            "claim": self.claim,
-            "evidence": self.evidence.record(),
-            "formalisation": self.formalisation,
-            "engine": self.engine,
-            "limits": dict(self.limits),
-            "repairs": list(self.repairs),
-            "digest": self.digest,
-        }
+        lists = {"limits": dict(self.limits), "repairs": list(self.repairs)}
+        nested = {"problem": self.problem.record(), "evidence": self.evidence.record(), **lists}
+        return {key: nested[key] if key in nested else getattr(self, key) for key in KEYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +76,23 @@ def certify(
     kind: str,
     problem: Problem,
     claim: str,
-    evidence: Evidence,
+    evidence: Evidence | Mapping[str, object],
     *,
     engine: str,
     formal: Formal | None = None,
-    reference: str = "none",
     limits: Mapping[str, int] | None = None,
     repairs: Sequence[str] = (),
 ) -> Certificate:
     """Return the certificate of a claim, digest included; its evidence holds no floats.
 
-    `formal` is the reference that the attempt's formalisation was compared with, and `reference` its source, as the
-    evidence says it: from that comes the grade.
+    `formal` is the reference that the attempt's formalisation was compared with; from the evidence's `reference`,
+    its source, comes the grade.
     """
-    stated, grade = problem.text(formal), grade_of_reference(reference)
-    return sealed(Certificate(kind, stated, claim, evidence, grade, engine, limits or {}, tuple(repairs)))
+    if isinstance(evidence, Mapping):
+        evidence = RecordedEvidence(evidence)
+    grade = grade_of_reference(str(evidence.record().get("reference", "none")))
+    made = Certificate(kind, problem.text(formal), claim, evidence, grade, engine, limits or {}, tuple(repairs))
+    return sealed(made)
 
 
 def regraded(certificate: Certificate, grade: Grade) -> Certificate:
@@ -118,6 +105,9 @@ def sealed(certificate: Certificate) -> Certificate:
     return replace(certificate, digest=digest(certificate.record()))
 
 
+_GRADES: Mapping[object, Grade] = {grade: grade for grade in GRADES}
+
+
 def read_certificate(record: object) -> Certificate:
     """Build a `Certificate` from its JSON form, evidence and digest as they stand; raises `RecordError`.
 
@@ -126,6 +116,9 @@ def read_certificate(record: object) -> Certificate:
     data = object_of(record, "certificate")
     if set(data) != set(KEYS):
         raise RecordError(f"certificate: the keys are {sorted(data)}, not {sorted(KEYS)}")
+    grade = _GRADES.get(data["formalisation"])
+    if grade is None:
+        raise RecordError(f"certificate.formalisation: {data['formalisation']!r} is not one of {list(GRADES)}")
     given = object_of(data["limits"], "certificate.limits")
     limits = {name: limit for name, limit in given.items() if type(limit) is int}
     if len(limits) < len(given):
@@ -135,15 +128,9 @@ def read_certificate(record: object) -> Certificate:
         problem=read_problem_text(data["problem"], "certificate.problem"),
         claim=text_of(data, "claim", "certificate"),
         evidence=RecordedEvidence(object_of(data["evidence"], "certificate.evidence")),
-        formalisation=_grade(data["formalisation"]),
+        formalisation=grade,
         engine=text_of(data, "engine", "certificate"),
         limits=limits,
         repairs=texts_of(data["repairs"], "certificate.repairs"),
         digest=text_of(data, "digest", "certificate"),
     )
-
-
-def _grade(word: object) -> Grade:
-    if word not in GRADES:
-        raise RecordError(f"certificate.formalisation: {word!r} is not one of {list(GRADES)}")
-    return word

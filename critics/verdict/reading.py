@@ -1,7 +1,7 @@
 """Readings of completions: what stands behind each piece of a text, and the first sentence that does not hold."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from typing import Literal as Choice
 
@@ -25,10 +25,6 @@ class Span:
     kind: Kind
     by: int | None = None
 
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"start": self.start, "end": self.end, "kind": self.kind, "by": self.by}
-
 
 @dataclass(frozen=True, slots=True)
 class BadStep:
@@ -37,10 +33,6 @@ class BadStep:
     index: int
     text: str
     reason: str
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"index": self.index, "text": self.text, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +55,8 @@ class TextReading:
         shares = {"step_validity": self.step_validity, "premise_grounding": self.premise_grounding}
         return {
             "coverage": round(self.coverage, 4),
-            "spans": [span.record() for span in self.spans],
-            "first_bad_step": None if self.first_bad_step is None else self.first_bad_step.record(),
+            "spans": [asdict(span) for span in self.spans],
+            "first_bad_step": None if self.first_bad_step is None else asdict(self.first_bad_step),
             **{name: round(share, 4) for name, share in shares.items() if share is not None},
         }
 
@@ -74,9 +66,7 @@ def read_reading(record: Mapping[str, Any]) -> TextReading | None:
     if record.get("coverage") is None:
         return None
     bad = record.get("first_bad_step")
-    spans = tuple(Span(s["start"], s["end"], s["kind"], s["by"]) for s in record.get("spans") or ())
-    found = None if bad is None else BadStep(bad["index"], bad["text"], bad["reason"])
-    valid, grounded = (
-        None if record.get(k) is None else float(record[k]) for k in ("step_validity", "premise_grounding")
-    )
-    return TextReading(float(record["coverage"]), spans, found, valid, grounded)
+    shares = [record.get(name) for name in ("step_validity", "premise_grounding")]
+    valid, grounded = (None if share is None else float(share) for share in shares)
+    spans = tuple(Span(**span) for span in record.get("spans") or ())
+    return TextReading(float(record["coverage"]), spans, None if bad is None else BadStep(**bad), valid, grounded)

@@ -9,10 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
 
-from critics.formats.logic_program.execution import execute
-from critics.formats.logic_program.reader import Option, read_logic_program
+from critics.formats.logic_program.critic import Cause, cause_of, execute
+from critics.formats.logic_program.reader import read_logic_program
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt
 from critics.replay.certificate import TooLarge
@@ -48,7 +47,6 @@ class Category(StrEnum):
 
 ERRORS = tuple(Category)[:9]
 """The paper's categories."""
-Cause = Literal["underconstrained", "overconstrained"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,20 +139,6 @@ def _of_options(attempt: Attempt) -> Diagnosis:
     if num == 0:
         return Diagnosis(Category(cause) if cause else Category.NO_OUTPUT, cause)
     return Diagnosis(Category.ALL_TRUE if num == len(run.options) else Category.SEVERAL_TRUE, cause)
-
-
-def cause_of(options: tuple[Option, ...], *, too_many: bool) -> Cause | None:
-    """Tell under- from over-constrained; None where the options' helpers disagree, which needs reading.
-
-    A claim that something always holds, or never does, fails where the constraints leave too much open, and a claim
-    that something can be fails where they leave too little. `too_many`: options hold that should not.
-    """
-    modes = {option.mode for option in options}
-    if modes <= {"valid", "unsat"}:
-        return "overconstrained" if too_many else "underconstrained"
-    if modes <= {"sat", "not_valid"}:
-        return "underconstrained" if too_many else "overconstrained"
-    return None
 
 
 def _of_answerless(judgement: Judgement, num_options: int) -> Diagnosis:

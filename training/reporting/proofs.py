@@ -38,7 +38,7 @@ def proof_lines(certificate: Certificate) -> list[str]:
         "",
         *(_step_lines(steps, problem.context) if steps else _evidence_lines(certificate.kind, evidence)),
         f"Hence the answer: {certificate.claim}.",
-        _TRUST[certificate.grade],
+        _TRUST[certificate.formalisation],
         f"certificate {certificate.digest} ({certificate.kind}, {certificate.engine})",
     ]
 

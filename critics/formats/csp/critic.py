@@ -17,12 +17,12 @@ from critics.logic.programs.sections import ProgramError, Repairs, read_submissi
 from critics.logic.programs.z3_solver import described
 from critics.problem import Attempt, Problem
 from critics.replay.certificate import TooLarge
-from critics.replay.finite.models import check_solutions
+from critics.replay.finite.models import CSP_KIND, check_solutions
 from critics.replay.finite.search import MAX_NODES, Solution, compiled, solutions
 from critics.replay.finite.terms import Operator, Term, Undefined, called, core_record, term_record
 from critics.text.question import adds_condition, read_question
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
-from critics.verdict.certificate import Certificate, certify
+from critics.verdict.certificate import certify
 from critics.verdict.conclusion import Refusal, brief, certified, is_wrong, refused, wrong_answer
 
 _DIFFERENCES = {
@@ -34,44 +34,13 @@ _DIFFERENCES = {
 
 
 DATASET = "logicaldeduction"
-"""The data set whose texts `csp_text` reads."""
-
-
-KIND = "csp-model"
+"""The data set whose texts `critics.formats.csp.text` reads."""
 ENGINE = "certistar-csp/1"
-
-
-@dataclass(frozen=True, slots=True)
-class SolutionEvidence:
-    """A program with a solution, and for each option one in which it fails: None for the option that is claimed."""
-
-    text: str
-    program: CspProgram
-    reference: str
-    """`text` where it was compared with the problem's, else `none`."""
-    solution: Solution
-    failing: Sequence[Solution | None]
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "program": self.text,
-            "core": core_of(self.program),
-            "reference": self.reference,
-            "solution": dict(self.solution),
-            "failing": [None if found is None else dict(found) for found in self.failing],
-        }
-
-
-def csp_certificate(problem: Problem, claim: str, evidence: SolutionEvidence, repairs: Sequence[str]) -> Certificate:
-    """Return the certificate, digest included."""
-    limits, reference = {"nodes": MAX_NODES}, evidence.reference
-    return certify(KIND, problem, claim, evidence, engine=ENGINE, reference=reference, limits=limits, repairs=repairs)
 
 
 def core_of(program: CspProgram) -> dict[str, Any]:
     """Return a program in JSON."""
-    return core_record(program.functions, program.constraints, [term_record(option) for option in program.options])
+    return core_record(program.functions, program.constraints, map(term_record, program.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +68,22 @@ def judge_csp(problem: Problem, attempt: Attempt) -> Verdict:
         return refused(refusal, problem, None)
     holding = found.holding() if found.solution is not None else []
     answer = chr(ord("A") + holding[0]) if len(holding) == 1 else None
-    bar = (
-        _bar(program, found, holding, difference)
-        or other_question(problem.question, compared=difference is not None)
-        or _unread(problem, difference)
-    )
+    bar = _bar(program, found, holding, difference) or _bar_of_text(problem, difference)
     if bar is not None or answer is None or found.solution is None:
         assert bar is not None
         return refused(bar, problem, answer)
     if is_wrong(answer, problem):
         return wrong_answer(answer)
-    reference = "none" if difference is None else "text"
-    evidence = SolutionEvidence(attempt.completion, program, reference, found.solution, found.failing)
-    return certified(
-        csp_certificate(problem, answer, evidence, repairs.words()), partial(check_solutions, exhaustively=False)
-    )
+    evidence = {
+        "program": attempt.completion,
+        "core": core_of(program),
+        "reference": "none" if difference is None else "text",
+        "solution": dict(found.solution),
+        "failing": [None if failing is None else dict(failing) for failing in found.failing],
+    }
+    limits, words = {"nodes": MAX_NODES}, repairs.words()
+    certificate = certify(CSP_KIND, problem, answer, evidence, engine=ENGINE, limits=limits, repairs=words)
+    return certified(certificate, partial(check_solutions, exhaustively=False))
 
 
 def _searched(program: CspProgram) -> Search:
@@ -148,7 +118,9 @@ def _bar(program: CspProgram, found: Search, holding: list[int], difference: str
     if difference:
         # Attack: solve another puzzle, whose answer is the gold one.
         return Refusal(Unproved, *_DIFFERENCES[difference])
-    if difference is None and _is_trivial(program, holding[0]):
+    option = program.options[holding[0]]
+    own = {name: program.functions[name] for name in called(option)}
+    if difference is None and all(map(compiled(option), solutions(own, ()))):
         # Attack: replace the right option by a tautology.
         return Refusal(Vacuous, "trivial_option", "the option holds whatever the constraints are")
     if len(set(program.options)) < len(program.options):
@@ -157,35 +129,25 @@ def _bar(program: CspProgram, found: Search, holding: list[int], difference: str
     return None
 
 
-def _unread(problem: Problem, difference: str | None) -> Refusal | None:
-    """Return a refusal where a text of the data set whose English is regular could not be compared."""
-    if difference is None and problem.dataset == DATASET:
-        # Attack: one sentence that is not read, and nothing is compared.
-        return Refusal(Unproved, "text_not_read", "the puzzle has a sentence that cannot be read, or names that differ")
-    return None
-
-
-def other_question(question: str, *, compared: bool) -> Refusal | None:
+def _bar_of_text(problem: Problem, difference: str | None) -> Refusal | None:
     """Return a refusal where the question does not ask which option must be true: a program here says no more.
 
-    A program that is `compared` with the context must not leave out what the question adds to it.
+    A program that is compared with the context must not leave out what the question adds to it, and a text of the
+    data set whose English is regular must be compared.
     """
+    question = problem.question
     asked = read_question(question)
     if asked is None or asked == "unsaid":
         return Refusal(Unproved, "question_not_read", f"what is asked cannot be read: {brief(question)}")
     if asked not in ("must", "fact"):
         return Refusal(Unproved, "goal_mismatch", "the question does not ask which option must be true")
-    if compared and adds_condition(question):
+    if difference is not None and adds_condition(question):
         # Attack: answer without the condition under which the question asks.
         return Refusal(Unproved, "question_not_read", "the question adds a condition to the text")
+    if difference is None and problem.dataset == DATASET:
+        # Attack: one sentence that is not read, and nothing is compared.
+        return Refusal(Unproved, "text_not_read", "the puzzle has a sentence that cannot be read, or names that differ")
     return None
-
-
-def _is_trivial(program: CspProgram, position: int) -> bool:
-    """Say whether an option holds of every assignment of its own variables."""
-    option = program.options[position]
-    own = {name: program.functions[name] for name in called(option)}
-    return all(map(compiled(option), solutions(own, ())))
 
 
 MAX_OPTIONS_SHOWN = 3
@@ -204,33 +166,32 @@ def explain_solutions(attempt: Attempt) -> str | None:
 def _explained(program: CspProgram, texts: Sequence[str]) -> str | None:
     first = next(solutions(program.functions, program.constraints), None)
     if first is None:
-        core = _clashing(program, ())
-        return f"These constraints cannot hold together: {_quoted(core, texts)}"
+        return f"These constraints cannot hold together: {_quoted(_clashing(program, ()), texts)}"
     failing = [_without(program, option) for option in program.options]
     holding = [position for position, found in enumerate(failing) if found is None]
     if len(holding) == 1:
         return None
-    if holding:
-        return "\n".join(_forced(program, position, texts) for position in holding[:MAX_OPTIONS_SHOWN])
+    lines: list[str] = []
+    for position in holding[:MAX_OPTIONS_SHOWN]:
+        core = _clashing(program, [Operator("not", (program.options[position],))])
+        because = _quoted(core, texts) if core else "what it says itself"
+        lines.append(f"Option {chr(ord('A') + position)} holds in all solutions, because of {because}")
+    if lines:
+        return "\n".join(lines)
     shown = [("This meets all constraints", first)]
     shown += [
         (f"Option {chr(ord('A') + position)} fails where", found)
         for position, found in enumerate(failing[:MAX_OPTIONS_SHOWN])
         if found is not None
     ]
-    return "\n".join(described([(heading, _words(found)) for heading, found in shown]))
+    situations = [(heading, {name: str(value) for name, value in found.items()}) for heading, found in shown]
+    return "\n".join(described(situations))
 
 
 def _without(program: CspProgram, option: Term) -> Solution | None:
     """Return a solution in which an option fails."""
     holds = compiled(option)
     return next((found for found in solutions(program.functions, program.constraints) if not holds(found)), None)
-
-
-def _forced(program: CspProgram, position: int, texts: Sequence[str]) -> str:
-    core = _clashing(program, [Operator("not", (program.options[position],))])
-    because = _quoted(core, texts) if core else "what it says itself"
-    return f"Option {chr(ord('A') + position)} holds in all solutions, because of {because}"
 
 
 def _clashing(program: CspProgram, extra: Sequence[Term]) -> list[int]:
@@ -248,7 +209,3 @@ def _clashing(program: CspProgram, extra: Sequence[Term]) -> list[int]:
 
 def _quoted(numbers: Sequence[int], texts: Sequence[str]) -> str:
     return "; ".join(f"`{texts[number]}`" for number in numbers)
-
-
-def _words(found: Solution) -> dict[str, str]:
-    return {name: str(value) for name, value in found.items()}

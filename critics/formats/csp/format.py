@@ -47,13 +47,13 @@ class Csp(Format):
         return comments_of_sections(completion, TITLES)
 
     def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
-        from critics.formats.csp.critic import SolutionEvidence
+        from critics.formats.csp.reader import read_csp
         from critics.replay.finite.terms import called
         from critics.text.trust.bars import position_of, text_of_option
 
-        evidence, claim = certificate.evidence, certificate.claim
-        assert isinstance(evidence, SolutionEvidence)
-        return list(called(evidence.program.options[position_of(claim)])), text_of_option(problem, claim)
+        program = read_csp(str(certificate.evidence.record()["program"]), Repairs())
+        claim = certificate.claim
+        return list(called(program.options[position_of(claim)])), text_of_option(problem, claim)
 
 
 FORMAT = Csp()

@@ -1,11 +1,11 @@
 """Certificates of chains of thought: what each sentence says, where it stands, and how it follows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from critics.formats.english.saturation import saturation
 from critics.formats.english.trial import Trial
-from critics.formats.horn import HornStep, horn_evidence
+from critics.formats.horn import derivation
 from critics.problem import Problem
 from critics.text.english.steps import WORK_LIMIT, Entry
 from critics.verdict.certificate import Certificate, certify
@@ -26,7 +26,7 @@ class EnglishEvidence:
     goal: tuple[str, ...]
     entries: tuple[Entry, ...]
     spans: tuple[Span, ...]
-    closure: tuple[HornStep, ...] | None
+    closure: list[dict[str, object]] | None
     """Everything that forward chaining gives, where the answer is that nothing decides the question."""
 
     def record(self) -> dict[str, object]:
@@ -40,8 +40,8 @@ class EnglishEvidence:
                 {"says": str(entry.clause), "how": entry.step.how, "premises": list(entry.step.premises)}
                 for entry in self.entries
             ],
-            "spans": [span.record() for span in self.spans],
-            "closure": None if self.closure is None else [step.record() for step in self.closure],
+            "spans": [asdict(span) for span in self.spans],
+            "closure": self.closure,
         }
 
 
@@ -49,9 +49,9 @@ def english_certificate(problem: Problem, trial: Trial, spans: Sequence[Span], c
     """Return the certificate of a trial that ended well, digest included."""
     assert trial.claimed is not None
     language = trial.language
-    closure: tuple[HornStep, ...] | None = None
+    closure: list[dict[str, object]] | None = None
     if trial.proved == "unknown":
-        closure = horn_evidence(None, language.goal[0].fact, saturation(language).entries).steps
+        closure = derivation(saturation(language).entries)
     evidence = EnglishEvidence(
         language.source,
         language.semantics.kind,
@@ -68,6 +68,5 @@ def english_certificate(problem: Problem, trial: Trial, spans: Sequence[Span], c
         evidence,
         engine=ENGINE,
         formal=language.formal,
-        reference=language.source,
         limits={"work": WORK_LIMIT},
     )

@@ -4,23 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import (
-    DEFAULT_BUDGET,
-    Answer,
-    Denied,
-    Entailed,
-    Inconsistent,
-    Open,
-    Undecided,
-    decide,
-    solve,
-    version,
-)
+from critics.logic.first_order.solvers import DEFAULT_BUDGET, contingent, decided, version
 from critics.problem import Problem
 from critics.replay.first_order.models import Model
-from critics.replay.first_order.syntax import Formula, Not
+from critics.replay.first_order.syntax import Formula
 from critics.replay.grades import Grade
-from critics.verdict import TimedOut, Unproved, Vacuous
+from critics.verdict import Unproved
 from critics.verdict.certificate import Certificate, certify, regraded
 from critics.verdict.conclusion import Refusal
 
@@ -68,22 +57,14 @@ class ChainEvidence:
 
 def models_of(premises: Sequence[Formula], goal: Formula, result: str) -> tuple[Model, Model]:
     """Return a model of the premises with the answer, and one in which the answer is otherwise; raises `Refusal`."""
-    match result, decide(premises, goal):
-        case "unknown", Open(holds, fails):
-            return holds, fails
-        case ("true", Entailed(model)) | ("false", Denied(model)):
-            other = solve([Not(goal) if result == "true" else goal], DEFAULT_BUDGET)
-        case _, Inconsistent():
-            raise Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
-        case _, Undecided(question):
-            raise Refusal(TimedOut, "solver_budget", f"the solver could not tell {question}")
-        case _:
-            raise Refusal(Unproved, "goal_not_reached", "the context says otherwise, or leaves it open")
-    if other.answer is Answer.UNSATISFIABLE:
-        raise Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
-    if other.model is None:
-        raise Refusal(TimedOut, "solver_budget", "the solver could not tell whether the conclusion says anything")
-    return model, other.model
+    found = decided(premises, goal)
+    if found.result != result:
+        raise Refusal(Unproved, "goal_not_reached", "the context says otherwise, or leaves it open")
+    model = found.fails if result == "false" else found.holds
+    other = found.fails if result == "unknown" else contingent(goal, found.result)
+    assert model is not None, "a result comes with its models"
+    assert other is not None, "a result comes with its models"
+    return model, other
 
 
 def chain_certificate(problem: Problem, claim: str, evidence: ChainEvidence, grade: Grade) -> Certificate:

@@ -169,7 +169,6 @@ def equivalence_certificate(problem: Problem, pair: Pair, claim: str, proved: Eq
         EquivalenceEvidence(pair, reference, proved),
         engine=ENGINE,
         formal=problem.formal,
-        reference=reference,
         repairs=() if isinstance(pair, RegexPair) else pair.repairs,
     )
 

@@ -8,7 +8,6 @@ as such, and `unknown` must be about what the premises are about, because leavin
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from critics.formats.fol.program import Program, in_terms_of_theory, read_program
 from critics.logic.cores import smallest
@@ -16,15 +15,12 @@ from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import (
     DEFAULT_BUDGET,
     Answer,
-    Budget,
-    Denied,
-    Entailed,
     Entailment,
-    Inconsistent,
-    Open,
-    Undecided,
     can_fail,
+    contingent,
     decide,
+    decided,
+    refuse_undecided,
     solve,
     version,
 )
@@ -32,68 +28,16 @@ from critics.logic.first_order.theory import FolTheory, closed_all, read_theory
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order import syntax as fo
-from critics.replay.first_order.entailments import reworded, shares_vocabulary, unstated
+from critics.replay.first_order.entailments import KIND, reworded, shares_vocabulary, unstated
 from critics.replay.first_order.models import Model
-from critics.replay.first_order.syntax import Formula, FormulaError
 from critics.replay.formula import FormulaError as AnyFormulaError
 from critics.text.reference import ReferenceMismatch, holds_in_semantics, reference, text_contradicts
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
-from critics.verdict.certificate import Certificate, Reference, certify, source_name
+from critics.verdict.certificate import Reference, certify, source_name
 from critics.verdict.conclusion import Refusal, brief, is_wrong, no_reference, wrong_answer
 from critics.workers.own_time import own_time
 
-KIND = "fol-entailment"
 ENGINE = "certistar-fol/1"
-RESULTS: dict[type, str] = {Entailed: "true", Denied: "false", Open: "unknown"}
-
-
-@dataclass(frozen=True, slots=True)
-class EntailmentEvidence:
-    """Premises and conclusion, whether the one follows from the others, and the models that a result needs."""
-
-    program: Program
-    reference: str
-    entailment: Entailed | Denied | Open
-    contingent: Model | None
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        found = self.entailment
-        models: dict[str, Model | None] = {
-            "holds": None if isinstance(found, Denied) else found.holds,
-            "fails": None if isinstance(found, Entailed) else found.fails,
-            "contingent": self.contingent,
-        }
-        return {
-            "premises": [canonical(premise) for premise in self.program.premises],
-            "conclusion": canonical(self.program.conclusion),
-            "result": RESULTS[type(found)],
-            "reference": self.reference,
-            "models": {name: None if model is None else model.record() for name, model in models.items()},
-        }
-
-
-def entailment_certificate(
-    problem: Problem,
-    known: Reference | None,
-    program: Program,
-    claim: str,
-    entailment: Entailed | Denied | Open,
-    contingent: Model | None,
-    budget: Budget,
-) -> Certificate:
-    """Return the certificate, digest included; `known` is what the program was compared with, if anything."""
-    return certify(
-        KIND,
-        problem,
-        claim,
-        EntailmentEvidence(program, source_name(known), entailment, contingent),
-        engine=f"{ENGINE} {version()}",
-        formal=None if known is None else known.formal,
-        reference=source_name(known),
-        limits={"rlimit": budget.rlimit, "wall_ms": budget.wall_ms},
-        repairs=program.repairs,
-    )
 
 
 def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
@@ -106,33 +50,20 @@ def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
     try:
         program = read_program(attempt.completion)
         program = program if theory is None else in_terms_of_theory(program, theory)
-        entailment = _decide(program)
+        found = decide(closed_all(program.premises), program.conclusion)
+        if found.result == "inconsistent" and fo.open_names(program.premises):
+            # Prover9 closes open premises. Either way this is for the answer's sake: no open formula is certified.
+            found = decide(program.premises, program.conclusion)
     except fo.FormulaError as error:
         return Malformed(error.reason, None, brief(str(error)))
-    answer = _answer(entailment, problem)
+    # From inconsistent premises nothing comes out.
+    answer = in_terms_of(found.result, problem.options) if found.holds or found.fails else None
     if is_wrong(answer, problem):
         return wrong_answer(answer)
     try:
-        return _certified(problem, known, theory, program, entailment, answer)
+        return _certified(problem, known, theory, program, found, answer)
     except Refusal as refusal:
         return refusal.verdict(answer)
-
-
-def _decide(program: Program) -> Entailment:
-    """Decide, with open premises closed as Prover9 reads them, or left open where they then contradict each other.
-
-    Either way this is for the answer's sake: no open formula is certified.
-    """
-    found = decide(closed_all(program.premises), program.conclusion)
-    if isinstance(found, Inconsistent) and fo.open_names(program.premises):
-        return decide(program.premises, program.conclusion)
-    return found
-
-
-def _answer(entailment: Entailment, problem: Problem) -> str | None:
-    """Return what the program yields, in the problem's terms; from inconsistent premises, nothing."""
-    value = RESULTS.get(type(entailment))
-    return None if value is None else in_terms_of(value, problem.options)
 
 
 def _certified(
@@ -140,112 +71,85 @@ def _certified(
     known: Reference | None,
     theory: FolTheory | None,
     program: Program,
-    entailment: Entailment,
+    found: Entailment,
     answer: str | None,
 ) -> Verdict:
     """Certify, or raise `Refusal`."""
-    decided = _decided(entailment)
+    found = refuse_undecided(found)
     if answer is None:
-        raise Refusal(Unproved, "no_option", f"no option, or more than one, says {RESULTS[type(decided)]}")
-    _refuse_open_names(program)
-    contingent = None if isinstance(decided, Open) else _contingent(program.conclusion, decided)
+        raise Refusal(Unproved, "no_option", f"no option, or more than one, says {found.result}")
+    if names := fo.open_names(program.formulas()):
+        raise Refusal(Unproved, "free_variable", f"no quantifier binds {', '.join(names)}: is all meant, or some?")
+    other = None if found.result == "unknown" else contingent(program.conclusion, found.result)
     if theory is not None:
-        decided = _compared(program, theory, decided)
-        if not holds_in_semantics(problem, known, RESULTS[type(decided)]):
+        found = _compared(program, theory, found)
+        if not holds_in_semantics(problem, known, found.result):
             raise Refusal(Unproved, "other_semantics", "the data set's rules run forwards, which does not lead there")
+    elif found.result == "unknown":
+        _refuse_elsewhere(program, problem)
     else:
-        _refuse_assumed(program, decided)
-        if isinstance(decided, Open):
-            _refuse_elsewhere(program, problem)
+        _refuse_assumed(program, found.result)
     if text_contradicts(problem, answer, source_name(known)):
         raise Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
-    return Certified(
-        answer, entailment_certificate(problem, known, program, answer, decided, contingent, DEFAULT_BUDGET)
+    models = {"holds": found.holds, "fails": found.fails, "contingent": other}
+    evidence = {
+        "premises": [canonical(premise) for premise in program.premises],
+        "conclusion": canonical(program.conclusion),
+        "result": found.result,
+        "reference": source_name(known),
+        "models": {name: None if model is None else model.record() for name, model in models.items()},
+    }
+    certificate = certify(
+        KIND,
+        problem,
+        answer,
+        evidence,
+        engine=f"{ENGINE} {version()}",
+        formal=None if known is None else known.formal,
+        limits={"rlimit": DEFAULT_BUDGET.rlimit, "wall_ms": DEFAULT_BUDGET.wall_ms},
+        repairs=program.repairs,
     )
+    return Certified(answer, certificate)
 
 
-def _decided(entailment: Entailment) -> Entailed | Denied | Open:
-    match entailment:
-        case Undecided(question):
-            raise Refusal(TimedOut, "solver_budget", f"the solver could not tell {question}")
-        case Inconsistent():
-            raise Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
-        case _:
-            return entailment
-
-
-def _refuse_open_names(program: Program) -> None:
-    names = fo.open_names(program.formulas())
-    if names:
-        raise Refusal(Unproved, "free_variable", f"no quantifier binds {', '.join(names)}: is all meant, or some?")
-
-
-def _contingent(conclusion: fo.Formula, decided: Entailed | Denied) -> Model:
-    """Return a model, of no premise, in which the conclusion is otherwise: it says something."""
-    # Attack: conclude `p ∨ ¬p`, which any premises entail.
-    found = solve([fo.Not(conclusion) if isinstance(decided, Entailed) else conclusion], DEFAULT_BUDGET)
-    if found.model is None and found.answer is Answer.UNSATISFIABLE:
-        raise Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
-    if found.model is None:
-        raise Refusal(TimedOut, "solver_budget", "the solver could not tell whether the conclusion says anything")
-    return found.model
-
-
-def _refuse_assumed(program: Program, decided: Entailed | Denied | Open) -> None:
-    result = RESULTS[type(decided)]
-    if goal_assumed(program.premises, program.conclusion, result):
+def _refuse_assumed(program: Program, result: str) -> None:
+    answer = program.conclusion if result == "true" else fo.negated(program.conclusion)
+    if fo.key(answer) in set(map(fo.key, program.premises)):
         raise Refusal(Vacuous, "goal_assumed", "the answer is among the premises")
     # Attack: hide the answer in a conjunction, where nothing else gives it.
     parts = [part for premise in program.premises for part in fo.conjuncts(premise)]
-    if not goal_assumed(parts, program.conclusion, result):
-        return
-    answer = program.conclusion if result == "true" else fo.negated(program.conclusion)
-    if not _entails([part for part in parts if fo.key(part) != fo.key(answer)], answer):
+    others = [part for part in parts if fo.key(part) != fo.key(answer)]
+    if len(others) < len(parts) and not _entails(others, answer):
         raise Refusal(Vacuous, "goal_assumed", "the answer is a part of a premise, and nothing else gives it")
-
-
-def goal_assumed(premises: Sequence[fo.Formula], conclusion: fo.Formula, result: str) -> bool:
-    """Say whether a premise is the conclusion, or its negation where that is the result, in other words at most."""
-    if result == "unknown":
-        return False
-    assumed = fo.key(conclusion if result == "true" else fo.negated(conclusion))
-    return assumed in {fo.key(premise) for premise in premises}
 
 
 def _refuse_elsewhere(program: Program, problem: Problem) -> None:
     """Refuse a conclusion about what no premise mentions, of which everything is unknown; refuse missing premises."""
-    if not is_mentioned(program.premises, program.conclusion):
+    if not fo.signature([program.conclusion]).symbols() <= fo.signature(program.premises).symbols():
         raise Refusal(Unproved, "not_in_premises", "the conclusion is about what no premise mentions")
     needed = problem.meta.get("num_premises")
-    if isinstance(needed, int) and (said := _num_said(program.premises)) < needed:
+    if not isinstance(needed, int):
+        return
+    # Attack: leave a premise out and fill the place with one said twice, or with a tautology.
+    different = {fo.key(premise): premise for premise in program.premises}
+    said = sum(not _entails((), premise) for premise in different.values())
+    if said < needed:
         raise Refusal(Unproved, "premises_missing", f"{said} premises for {needed} statements")
 
 
-def _num_said(premises: Sequence[fo.Formula]) -> int:
-    """Count the premises that say something, and something else than another one."""
-    # Attack: leave a premise out and fill the place with one said twice, or with a tautology.
-    different = {fo.key(premise): premise for premise in premises}
-    return sum(not _entails((), premise) for premise in different.values())
-
-
-def is_mentioned(premises: Sequence[fo.Formula], conclusion: fo.Formula) -> bool:
-    """Say whether the premises use every symbol of the conclusion."""
-    return fo.signature([conclusion]).symbols() <= fo.signature(premises).symbols()
-
-
-def _compared(program: Program, theory: FolTheory, decided: Entailed | Denied | Open) -> Entailed | Denied | Open:
+def _compared(program: Program, theory: FolTheory, found: Entailment) -> Entailment:
     """Return the result with models of the whole reference; raises `Refusal` where the program formalises else."""
     if not shares_vocabulary(program.formulas(), [*theory.axioms, theory.goal]):
         raise Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
-    _refuse_unstated(program, theory.axioms, RESULTS[type(decided)])
+    _refuse_unstated(program, theory.axioms, found.result)
     same = fo.key(program.conclusion) == fo.key(theory.goal)
     if not same and not _entails((), fo.Compound(fo.Operator.IFF, (program.conclusion, theory.goal))):
         raise Refusal(Unproved, "goal_mismatch", "the conclusion is not what the problem asks")
     new = unstated(program.premises, theory.axioms)
     if not new and not unstated(theory.axioms, program.premises):
-        return decided
-    whole = _decided(decide([*theory.axioms, *new], program.conclusion))
-    if type(whole) is not type(decided):
+        return found
+    whole = decided([*theory.axioms, *new], program.conclusion)
+    if whole.result != found.result:
         raise Refusal(Unproved, "premises_missing", "what is left out decides the conclusion")
     return whole
 
@@ -286,20 +190,21 @@ def explain_premises(attempt: Attempt) -> str | None:
         program = read_program(attempt.completion)
         premises = closed_all(program.premises)
         found = decide(premises, program.conclusion)
-    except FormulaError:
+    except fo.FormulaError:
         return None
-    match found:
-        case Inconsistent():
-            core = _clashing(premises)
-            quoted = "; ".join(f"`{canonical(program.premises[number])}`" for number in core)
-            return f"These premises cannot hold together: {quoted}"
-        case Open(holds, fails):
-            return _two_models(program, holds, fails)
-        case _:
-            return None
+    if found.result == "inconsistent":
+        quoted = "; ".join(f"`{canonical(program.premises[number])}`" for number in _clashing(premises))
+        return f"These premises cannot hold together: {quoted}"
+    if found.holds is None or found.fails is None:
+        return None
+    return (
+        f"The premises leave `{canonical(program.conclusion)}` open.\n"
+        f"They allow that it holds: {_described(found.holds)}\n"
+        f"They allow that it fails: {_described(found.fails)}"
+    )
 
 
-def _clashing(premises: Sequence[Formula]) -> list[int]:
+def _clashing(premises: Sequence[fo.Formula]) -> list[int]:
     deadline = own_time() + WALL_S
 
     def core_of(numbers: Sequence[int]) -> Sequence[int] | None:
@@ -309,17 +214,6 @@ def _clashing(premises: Sequence[Formula]) -> list[int]:
         return numbers if solved.answer is Answer.UNSATISFIABLE else None
 
     return smallest(range(len(premises)), core_of)
-
-
-def _two_models(program: Program, holds: Model, fails: Model) -> str:
-    conclusion = canonical(program.conclusion)
-    return "\n".join(
-        [
-            f"The premises leave `{conclusion}` open.",
-            f"They allow that it holds: {_described(holds)}",
-            f"They allow that it fails: {_described(fails)}",
-        ]
-    )
 
 
 def _described(model: Model) -> str:

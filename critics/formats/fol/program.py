@@ -5,10 +5,9 @@ or missing, and nothing is taken from it. In LINC's layout the notation is NLTK'
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from critics.logic.first_order.parser import Parsed, parse
+from critics.logic.first_order.parser import parse
 from critics.logic.first_order.theory import FolTheory
 from critics.logic.first_order.tokens import ANNOTATED, NLTK, Notation
 from critics.replay.first_order.reader import folded
@@ -64,41 +63,32 @@ Line = tuple[int, str]
 
 
 def _split_linc(text: str) -> tuple[list[Line], list[Line]]:
-    found = [
-        (number, match[2].strip())
-        for number, line in enumerate(text.splitlines(), 1)
-        if (match := _LINC.match(line)) is not None and match[1] == "FOL"
-    ]
+    matches = ((number, _LINC.match(line)) for number, line in enumerate(text.splitlines(), 1))
+    found = [(number, match[2].strip()) for number, match in matches if match is not None and match[1] == "FOL"]
     return found[:-1], found[-1:]
 
 
 def _split_sections(text: str) -> tuple[list[Line], list[Line]]:
     sections: dict[str, list[Line]] = {}
     current: list[Line] | None = None
-    for number, line, heading in _lines(text):
-        if heading is not None and heading in sections:
-            # Attack: a second conclusion that is easier than the first.
-            raise FormulaError("sections", f"line {number}: a second section {heading!r}")
-        if heading is not None:
-            current = sections[heading] = []
-        elif current is None:
-            raise FormulaError("sections", f"line {number}: text before the first section")
-        if line:
-            current.append((number, line))
-    if "premises" not in sections or "conclusion" not in sections:
-        raise FormulaError("sections", "the sections 'Premises:' and 'Conclusion:' are needed")
-    return sections["premises"], sections["conclusion"]
-
-
-def _lines(text: str) -> Iterator[tuple[int, str, str | None]]:
-    """Yield number, formula and the section that begins, of every line that has one of the last two."""
     for number, line in enumerate(text.splitlines(), 1):
         heading = _HEADING.fullmatch(line)
         formula = (line if heading is None else heading[2] or "").partition(":::")[0].strip()
+        if heading is None and _RULE.fullmatch(formula):
+            continue
         if heading is not None:
-            yield number, formula, heading[1].lower()
-        elif not _RULE.fullmatch(formula):
-            yield number, formula, None
+            name = heading[1].lower()
+            if name in sections:
+                # Attack: a second conclusion that is easier than the first.
+                raise FormulaError("sections", f"line {number}: a second section {name!r}")
+            current = sections[name] = []
+        elif current is None:
+            raise FormulaError("sections", f"line {number}: text before the first section")
+        if formula:
+            current.append((number, formula))
+    if "premises" not in sections or "conclusion" not in sections:
+        raise FormulaError("sections", "the sections 'Premises:' and 'Conclusion:' are needed")
+    return sections["premises"], sections["conclusion"]
 
 
 def _parse_line(number: int, line: str, notation: Notation, repairs: list[str]) -> Formula:
@@ -109,12 +99,9 @@ def _parse_line(number: int, line: str, notation: Notation, repairs: list[str]) 
         parsed = parse(line[mark.end() if mark else 0 :], replace(notation, repair=mended < MAX_MENDED_LINES))
     except FormulaError as error:
         raise FormulaError(error.reason, f"line {number}: {error}") from None
-    repairs += [f"line {number}: {repair}" for repair in _words(parsed, marked=mark is not None)]
+    words = (*parsed.repairs, "list_mark") if mark else parsed.repairs
+    repairs += [f"line {number}: {word}" for word in words]
     return parsed.formula
-
-
-def _words(parsed: Parsed, *, marked: bool) -> tuple[str, ...]:
-    return (*parsed.repairs, *(["list_mark"] if marked else []))
 
 
 def in_terms_of_theory(program: Program, theory: FolTheory) -> Program:

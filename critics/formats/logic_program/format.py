@@ -52,13 +52,12 @@ class LogicPrograms(Format):
         return comments_of_sections(completion, TITLES)
 
     def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
-        from critics.formats.logic_program.critic import OptionsEvidence
+        from critics.formats.logic_program.reader import read_logic_program
         from critics.text.trust.bars import position_of, text_of_option
 
-        evidence, claim = certificate.evidence, certificate.claim
-        assert isinstance(evidence, OptionsEvidence)
-        written = evidence.program.options[position_of(claim)].line.text.partition(":::")[0]
-        return _IDENTIFIER.findall(written), text_of_option(problem, claim)
+        program = read_logic_program(str(certificate.evidence.record()["program"]), Repairs())
+        written = program.options[position_of(certificate.claim)].line.text.partition(":::")[0]
+        return _IDENTIFIER.findall(written), text_of_option(problem, certificate.claim)
 
 
 FORMAT = LogicPrograms()

@@ -66,13 +66,10 @@ def judge_rules(problem: Problem, attempt: Attempt) -> Verdict:
 def execute(completion: str, problem: Problem, known: Reference | None) -> Consequences:
     """Read the program and infer everything that follows; raises `Refusal` (malformed, timed out)."""
     repairs = Repairs()
-    axioms = [] if known is None else [*known.formal.axioms]
+    stated = [] if known is None else list(map(parse_statement, (*known.formal.axioms, known.formal.goal)))
     try:
         program = read_rules(completion, repairs)
-        vocabulary = RuleNames(
-            [*map(parse_statement, axioms), *_goal(known)], repairs, f"{problem.context} {problem.question}"
-        )
-        statements, goal = elaborate(program, vocabulary)
+        statements, goal = elaborate(program, RuleNames(stated, repairs, f"{problem.context} {problem.question}"))
     except ProgramError as error:
         raise Refusal(Malformed, error.reason, str(error)) from error
     kernel = Kernel()
@@ -86,10 +83,6 @@ def execute(completion: str, problem: Problem, known: Reference | None) -> Conse
     except WorkLimitExceeded as error:
         raise Refusal(TimedOut, "work_limit", str(error)) from error
     return Consequences(statements, goal, program.query_is_open, kernel, repairs.words())
-
-
-def _goal(known: Reference | None) -> list[Statement]:
-    return [] if known is None else [parse_statement(known.formal.goal)]
 
 
 def is_closed_world(problem: Problem) -> bool:
@@ -118,8 +111,8 @@ def _check_faithful(run: Consequences, stated: Theory | None) -> None:
         if run.query_is_open:
             # Attack: leave open what is asked, so that either answer is the right one.
             raise Refusal(Unproved, "open_query", "the query asks for a value and states none")
-        if any(isinstance(e := run.kernel.entries[run.kernel.known[r]].statement, Literal) and e in run.statements
-               for r in run.reached()):  # fmt: skip
+        derived = (run.kernel.entries[run.kernel.known[literal]].statement for literal in run.reached())
+        if any(isinstance(said, Literal) and said in run.statements for said in derived):
             # Attack: with nothing to compare with, at least the query must not be a fact.
             raise Refusal(Vacuous, "goal_assumed", f"{run.goal} is decided by a fact of the program")
         return
@@ -173,24 +166,16 @@ def explain_derivations(attempt: Attempt) -> str | None:
     clash = run.kernel.contradiction()
     if clash is None:
         return None
-    sides = (f"{_written(side)} follows from {_used(run, side)}" for side in (clash, clash.negated()))
-    return "\n".join(sides)
+    lines: list[str] = []
+    for side in (clash, clash.negated()):
+        axioms = (entry.statement for entry in run.kernel.proof(side) if not isinstance(entry, Inference))
+        lines.append(f"{_written(side)} follows from {'; '.join(f'`{_written(axiom)}`' for axiom in axioms)}")
+    return "\n".join(lines)
 
 
-def _used(run: Consequences, literal: Literal) -> str:
-    entries = run.kernel.proof(literal)
-    return "; ".join(f"`{_said(entry.statement)}`" for entry in entries if not isinstance(entry, Inference))
-
-
-def _said(statement: Statement) -> str:
-    match statement:
-        case Rule(premises, conclusion):
-            return f"{' && '.join(map(_written, premises))} >>> {_written(conclusion)}"
-        case _:
-            return _written(statement)
-
-
-def _written(literal: Literal) -> str:
-    """Return a literal as programs write it."""
-    arguments = [str(argument).replace("'", "$") for argument in literal.arguments]
-    return f"{literal.predicate}({', '.join([*arguments, str(literal.positive)])})"
+def _written(statement: Statement) -> str:
+    """Return a statement as programs write it."""
+    if isinstance(statement, Rule):
+        return f"{' && '.join(map(_written, statement.premises))} >>> {_written(statement.conclusion)}"
+    arguments = [str(argument).replace("'", "$") for argument in statement.arguments]
+    return f"{statement.predicate}({', '.join([*arguments, str(statement.positive)])})"

@@ -136,7 +136,6 @@ def script_certificate(
         ScriptEvidence(completion, source_name(known), examined),
         engine=ENGINE,
         formal=None if known is None else known.formal,
-        reference=source_name(known),
         limits={"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS},
     )
 

@@ -6,13 +6,16 @@ evaluator confirms it; where Z3 gives up, nothing is decided.
 
 import importlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Literal
 
 from critics.replay.first_order.models import MAX_SIZE, Model, assignments, satisfies
 from critics.replay.first_order.smtlib import SORT, Names, numbered, script
 from critics.replay.first_order.syntax import Formula, FormulaError, Not, signature
+from critics.verdict import TimedOut, Vacuous
+from critics.verdict.conclusion import Refusal
 from critics.workers.own_time import z3_check
 
 CLOSED_SIZES = (1, 2, 3, 5)
@@ -62,16 +65,11 @@ def solve(formulas: Iterable[Formula], budget: Budget) -> Solved:
 
 def version() -> str:
     """Return the name and version of the solver that `solve` asks."""
-    return f"z3 {_z3().get_version_string()}"
-
-
-def _z3() -> Any:
-    """Import Z3 where it is first needed; it has no types."""
-    return importlib.import_module("z3")
+    return f"z3 {importlib.import_module('z3').get_version_string()}"
 
 
 def _solve_z3(formulas: list[Formula], names: Names, size: int | None, budget: Budget) -> Solved:
-    z3 = _z3()
+    z3: Any = importlib.import_module("z3")
     context = z3.Context()
     solver = z3.Solver(ctx=context)
     solver.set("rlimit", budget.rlimit)
@@ -82,19 +80,16 @@ def _solve_z3(formulas: list[Formula], names: Names, size: int | None, budget: B
         return Solved(Answer.UNDECIDED)
     if result == z3.unsat:
         return Solved(Answer.UNSATISFIABLE)
-    model = _model(context, solver.model(), names) if result == z3.sat else None
-    try:
+    model = _model(z3, context, solver.model(), names) if result == z3.sat else None
+    with suppress(FormulaError):
         if model is not None and satisfies(model, formulas):
             return Solved(Answer.SATISFIABLE, model)
-    except FormulaError:
-        pass
     return Solved(Answer.UNDECIDED)
 
 
-def _model(context: Any, found: Any, names: Names) -> Model | None:
+def _model(z3: Any, context: Any, found: Any, names: Names) -> Model | None:
     """Read a finite model off Z3's; None where there is none of at most `MAX_SIZE` objects."""
-    z3, sort = _z3(), _z3().DeclareSort(SORT, context)
-    truth, symbols = z3.BoolSort(context), dict[str, Any]()
+    sort, truth, symbols = z3.DeclareSort(SORT, context), z3.BoolSort(context), dict[str, Any]()
     for (kind, _), (ours, arity) in names.items():
         symbols[ours] = z3.Function(ours, *[sort] * arity, truth if kind[0] == "p" else sort)
 
@@ -133,45 +128,68 @@ def model_of(
     return model
 
 
-@dataclass(frozen=True, slots=True)
-class Entailed:
-    """The conclusion holds in all models of the premises."""
-
-    holds: Model
-    """A model of premises and conclusion: the premises are consistent."""
+DEFAULT_BUDGET = Budget()
+Result = Literal["true", "false", "unknown", "inconsistent", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
-class Denied:
-    """The conclusion holds in no model of the premises."""
+class Entailment:
+    """Answer to whether a conclusion holds in all models of premises, in none, or in some."""
 
-    fails: Model
-    """A model of the premises, in which the conclusion fails."""
-
-
-@dataclass(frozen=True, slots=True)
-class Open:
-    """The premises leave the conclusion open."""
-
-    holds: Model
-    fails: Model
-
-
-@dataclass(frozen=True, slots=True)
-class Inconsistent:
-    """The premises contradict each other: they entail everything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Undecided:
-    """The budget ran out, or no finite model was found where one is needed."""
-
-    question: str
+    result: Result
+    """`inconsistent` premises entail everything; `undecided` where the budget ran out, or no finite model was found."""
+    holds: Model | None = None
+    """A model of premises and conclusion."""
+    fails: Model | None = None
+    """A model of the premises in which the conclusion fails."""
+    question: str = ""
     """The question that could not be decided."""
 
 
-Entailment: TypeAlias = Entailed | Denied | Open | Inconsistent | Undecided
-DEFAULT_BUDGET = Budget()
+def decide(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DEFAULT_BUDGET) -> Entailment:
+    """Decide an entailment; raises `FormulaError` where a symbol has two arities or two roles."""
+    holds = solve([*premises, conclusion], budget)
+    if holds.answer is Answer.UNDECIDED:
+        return Entailment("undecided", question="whether the conclusion can hold")
+    fails = solve([*premises, Not(conclusion)], budget)
+    if fails.answer is Answer.UNDECIDED:
+        return Entailment("undecided", question="whether the conclusion can fail")
+    results: dict[tuple[bool, bool], Result] = {
+        (True, True): "unknown",
+        (True, False): "true",
+        (False, True): "false",
+        (False, False): "inconsistent",
+    }
+    found = results[holds.model is not None, fails.model is not None]
+    return Entailment(found, holds.model, fails.model)
+
+
+def decided(premises: Sequence[Formula], conclusion: Formula) -> Entailment:
+    """Decide an entailment; raises `Refusal` where it is undecided, or the premises contradict each other."""
+    return refuse_undecided(decide(premises, conclusion))
+
+
+def refuse_undecided(found: Entailment) -> Entailment:
+    """Return a result that means something; raises `Refusal` for any other."""
+    if found.result == "undecided":
+        raise Refusal(TimedOut, "solver_budget", f"the solver could not tell {found.question}")
+    if found.result == "inconsistent":
+        raise Refusal(Vacuous, "inconsistent_premises", "the premises contradict each other: anything follows")
+    return found
+
+
+def contingent(conclusion: Formula, result: Result) -> Model:
+    """Return a model, of no premise, in which a conclusion that was decided is otherwise: it says something.
+
+    Raises `Refusal`.
+    """
+    # Attack: conclude `p ∨ ¬p`, which any premises entail.
+    found = solve([Not(conclusion) if result == "true" else conclusion], DEFAULT_BUDGET)
+    if found.model is not None:
+        return found.model
+    if found.answer is Answer.UNSATISFIABLE:
+        raise Refusal(Vacuous, "trivial_conclusion", "the conclusion holds or fails whatever the premises say")
+    raise Refusal(TimedOut, "solver_budget", "the solver could not tell whether the conclusion says anything")
 
 
 def can_fail(premises: Sequence[Formula], claim: Formula) -> Answer:
@@ -188,22 +206,3 @@ def can_fail(premises: Sequence[Formula], claim: Formula) -> Answer:
 def are_equivalent(one: Formula, other: Formula) -> bool:
     """Say whether two formulas are known to say the same."""
     return can_fail([one], other) is can_fail([other], one) is Answer.UNSATISFIABLE
-
-
-def decide(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DEFAULT_BUDGET) -> Entailment:
-    """Decide an entailment; raises `FormulaError` where a symbol has two arities or two roles."""
-    holds = solve([*premises, conclusion], budget)
-    if holds.answer is Answer.UNDECIDED:
-        return Undecided("whether the conclusion can hold")
-    fails = solve([*premises, Not(conclusion)], budget)
-    match holds, fails:
-        case Solved(model=Model() as one), Solved(model=Model() as other):
-            return Open(one, other)
-        case Solved(model=Model() as model), Solved(answer=Answer.UNSATISFIABLE):
-            return Entailed(model)
-        case Solved(answer=Answer.UNSATISFIABLE), Solved(model=Model() as model):
-            return Denied(model)
-        case Solved(answer=Answer.UNSATISFIABLE), Solved(answer=Answer.UNSATISFIABLE):
-            return Inconsistent()
-        case _:
-            return Undecided("whether the conclusion can fail")

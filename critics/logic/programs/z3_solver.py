@@ -6,12 +6,12 @@ solver decides all queries. `rlimit` makes verdicts reproducible; a limit of tim
 """
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from critics.logic.cores import smallest
-from critics.replay.finite.grounding import Ground, Point, declarations, written
+from critics.replay.finite.grounding import Ground, declarations, written
 from critics.replay.finite.terms import Function, Value
 from critics.workers.own_time import own_time, z3_check
 
@@ -24,90 +24,80 @@ CLASH_RLIMIT, CLASH_WALL_S = 3_000_000, 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Satisfiable:
-    """There is a model: the values of the unknowns by number, those left out that do not matter."""
+class Outcome:
+    """Answer to whether something can hold: a model, that there is none, or that the budget ran out."""
 
-    values: Mapping[int, Value]
+    values: Mapping[int, Value] | None
+    """The values of the unknowns by number, those left out that do not matter; None without a model."""
+    decided: bool = True
 
-
-@dataclass(frozen=True, slots=True)
-class Unsatisfiable:
-    """There is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class OutOfBudget:
-    """The budget ran out."""
+    @property
+    def is_impossible(self) -> bool:
+        """True if it is known that there is no model."""
+        return self.decided and self.values is None
 
 
-Outcome = Satisfiable | Unsatisfiable | OutOfBudget
+class _Session:
+    """A solver in a context of its own: formulas over numbered unknowns, each behind a switch."""
+
+    def __init__(self, unknowns: Sequence[Function], lines: Iterable[str], rlimit: int, wall_s: float) -> None:
+        z3: Any = importlib.import_module("z3")
+        self._z3, self._context, self._unknowns = z3, z3.Context(), unknowns
+        self._deadline = own_time() + wall_s
+        self._solver: Any = z3.Solver(ctx=self._context)
+        self._solver.set("rlimit", rlimit)
+        self._solver.from_string("\n".join([*declarations(unknowns), *lines]))
+
+    def _switch(self, name: str) -> Any:
+        return self._z3.Bool(name, self._context)
+
+    def _asked(self, switches: Sequence[Any]) -> Any:
+        """Return what Z3 says of the formulas behind some switches; None where no time is left."""
+        left = self._deadline - own_time()
+        return None if left <= 0 else z3_check(self._solver, switches, left)
 
 
-class Z3Solver:
+class Z3Solver(_Session):
     """Decides which of its queries can hold, together with the constraints or without them."""
 
     def __init__(
-        self,
-        unknowns: Sequence[Function],
-        constraints: Sequence[Ground],
-        queries: Sequence[Ground] = (),
-        *,
-        rlimit: int = RLIMIT,
+        self, unknowns: Sequence[Function], constraints: Sequence[Ground], queries: Sequence[Ground] = ()
     ) -> None:
-        z3: Any = importlib.import_module("z3")
-        self._z3, context = z3, z3.Context()
-        self._deadline = own_time() + WALL_S
-        self._solver: Any = z3.Solver(ctx=context)
-        self._solver.set("rlimit", rlimit)
-        self._unknowns = unknowns
-        self._solver.from_string(_script(unknowns, constraints, queries))
-        self._constraints = z3.Bool("all", context)
-        self._queries = [z3.Bool(f"q{number}", context) for number in range(len(queries))]
+        lines = ["(declare-const all Bool)"]
+        lines += [f"(assert (=> all {written(constraint, cardinality=True)}))" for constraint in constraints]
+        for number, query in enumerate(queries):
+            lines.append(f"(declare-const q{number} Bool)")
+            lines.append(f"(assert (= q{number} {written(query, cardinality=True)}))")
+        super().__init__(unknowns, lines, RLIMIT, WALL_S)
 
     def check(self, query: int | None = None, *, constrained: bool = True, negated: bool = False) -> Outcome:
         """Say whether a query by number (None: no query), or its negation, can hold."""
-        left = self._deadline - own_time()
-        if left <= 0:
-            return OutOfBudget()
-        switches = [self._constraints] if constrained else []
+        switches = [self._switch("all")] if constrained else []
         if query is not None:
-            switches.append(self._z3.Not(self._queries[query]) if negated else self._queries[query])
-        result = z3_check(self._solver, switches, left)
-        if result == self._z3.sat:
-            return self._model(self._solver.model())
-        return Unsatisfiable() if result == self._z3.unsat else OutOfBudget()
-
-    def _model(self, model: Any) -> Outcome:
+            switch = self._switch(f"q{query}")
+            switches.append(self._z3.Not(switch) if negated else switch)
+        result = self._asked(switches)
+        if result != self._z3.sat:
+            return Outcome(None, decided=result == self._z3.unsat)
         values: dict[int, Value] = {}
+        model = self._solver.model()
         for declaration in model.decls():
             name, value = declaration.name(), model[declaration]
             if name[0] == "c":
                 is_boolean = self._unknowns[int(name[1:])].is_boolean
                 values[int(name[1:])] = self._z3.is_true(value) if is_boolean else value.as_long()
-        return Satisfiable(values)
+        return Outcome(values)
 
 
-def _script(unknowns: Sequence[Function], constraints: Sequence[Ground], queries: Sequence[Ground]) -> str:
-    """Return all declarations and formulas; `all` switches the constraints on, and each `q` is its query."""
-    lines = [*declarations(unknowns), "(declare-const all Bool)"]
-    lines += [f"(assert (=> all {written(constraint, cardinality=True)}))" for constraint in constraints]
-    for number, query in enumerate(queries):
-        lines.append(f"(declare-const q{number} Bool)")
-        lines.append(f"(assert (= q{number} {written(query, cardinality=True)}))")
-    return "\n".join(lines)
-
-
-class Clashes:
-    """Statements of one program, each behind a switch of its own."""
+class Clashes(_Session):
+    """Finds which statements of one program cannot hold together."""
 
     def __init__(self, unknowns: Sequence[Function], statements: Sequence[Ground]) -> None:
-        z3: Any = importlib.import_module("z3")
-        self._z3, context = z3, z3.Context()
-        self._deadline = own_time() + CLASH_WALL_S
-        self._solver: Any = z3.Solver(ctx=context)
-        self._solver.set("rlimit", CLASH_RLIMIT)
-        self._solver.from_string(_switched(unknowns, statements))
-        self._switches = [z3.Bool(f"k{number}", context) for number in range(len(statements))]
+        lines: list[str] = []
+        for number, statement in enumerate(statements):
+            lines.append(f"(declare-const k{number} Bool)")
+            lines.append(f"(assert (=> k{number} {written(statement, cardinality=True)}))")
+        super().__init__(unknowns, lines, CLASH_RLIMIT, CLASH_WALL_S)
 
     def among(self, numbers: Sequence[int]) -> list[int] | None:
         """Return a smallest part of the statements that has no model; None where they have one, or nobody knows."""
@@ -115,57 +105,22 @@ class Clashes:
         return None if first is None else smallest(first, self._core)
 
     def _core(self, numbers: Sequence[int]) -> list[int] | None:
-        left = self._deadline - own_time()
-        if left <= 0:
-            return None
-        switches = [self._switches[number] for number in numbers]
-        if z3_check(self._solver, switches, left) != self._z3.unsat:
+        if self._asked([self._switch(f"k{number}") for number in numbers]) != self._z3.unsat:
             return None
         kept = {int(str(switch)[1:]) for switch in self._solver.unsat_core()}
         return [number for number in numbers if number in kept]
 
 
-def _switched(unknowns: Sequence[Function], statements: Sequence[Ground]) -> str:
-    lines = declarations(unknowns)
-    for number, statement in enumerate(statements):
-        lines.append(f"(declare-const k{number} Bool)")
-        lines.append(f"(assert (=> k{number} {written(statement, cardinality=True)}))")
-    return "\n".join(lines)
-
-
 MAX_SHOWN = 40
 """Values of one situation."""
-_NUMBERS: Mapping[int, str] = {}
-Situation = Mapping[str, str]
-"""The value of each expression such as `works(Ann)`, in order."""
 
 
-def situation(
-    functions: Mapping[str, Function],
-    tables: Mapping[str, Mapping[Point, Value]],
-    arguments: Mapping[str, Sequence[Mapping[int, str]]],
-    results: Mapping[str, Mapping[int, str]],
-) -> dict[str, str]:
-    """Return a model in words; `arguments` and `results` name the members of each function's sorts by number.
+def described(situations: Sequence[tuple[str, Mapping[str, str]]]) -> Iterator[str]:
+    """Yield a line for each situation under its heading: the first whole, the others by what is different.
 
-    What is not declared, and has no names, is shown by its numbers.
+    A situation is the value of each expression such as `works(Ann)`.
     """
-    found: dict[str, str] = {}
-    for name, function in functions.items():
-        for point in function.points():
-            value = tables[name].get(point)
-            if value is None:
-                continue
-            members = arguments.get(name, [_NUMBERS] * len(point))
-            words = [names.get(number, str(number)) for number, names in zip(point, members, strict=True)]
-            shown = str(value) if isinstance(value, bool) else results.get(name, _NUMBERS).get(value, str(value))
-            found[f"{name}({', '.join(words)})" if words else name] = shown
-    return found
-
-
-def described(situations: Sequence[tuple[str, Situation]]) -> Iterator[str]:
-    """Yield a line for each situation under its heading: the first whole, the others by what is different."""
-    first: Situation | None = None
+    first: Mapping[str, str] | None = None
     for heading, here in situations:
         if first is None:
             yield f"{heading}: {_listed(here)}"
@@ -175,6 +130,6 @@ def described(situations: Sequence[tuple[str, Situation]]) -> Iterator[str]:
         yield f"{heading}: {'the same as before, but ' + _listed(changed) if changed else 'the same'}"
 
 
-def _listed(values: Situation) -> str:
+def _listed(values: Mapping[str, str]) -> str:
     shown = [f"{name} = {value}" for name, value in list(values.items())[:MAX_SHOWN]]
     return ", ".join([*shown, *([".."] if len(values) > MAX_SHOWN else [])])

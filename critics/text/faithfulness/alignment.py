@@ -15,7 +15,7 @@ from critics.grammar.lexicon import Vocabulary, gerund, is_plural, past, third
 from critics.grammar.reader import Reading
 from critics.grammar.text import problem_reader
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import Answer, Denied, Entailed, Open, can_fail, decide
+from critics.logic.first_order.solvers import Answer, can_fail, decide
 from critics.problem import TRUTH_VALUES, Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import (
@@ -181,9 +181,8 @@ def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
         if not all(any(entails(premises, v) for v in (r.formula, r.exclusive)) for r in said):
             # Attack: formalise half of the text, and find that nothing follows.
             return False
-    wanted = {"true": Entailed, "false": Denied, "unknown": Open}[value]
     return all(
-        isinstance(decide([getattr(each, which) for each in said], getattr(question, which)), wanted)
+        decide([getattr(each, which) for each in said], getattr(question, which)).result == value
         for which in ("formula", "exclusive")
     )
 
