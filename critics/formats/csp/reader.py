@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from critics.logic.programs.declarations import INTEGER, Declarations, FunctionType, is_reserved
 from critics.logic.programs.elaborator import Elaborator
-from critics.logic.programs.expression import Call, Listing, Name, read_expression
+from critics.logic.programs.expression import read_expression
 from critics.logic.programs.sections import MAX_OPTIONS, Line, ProgramError, Repairs, split_sections
-from critics.replay.finite.terms import Function, Term
+from critics.replay.finite.terms import Application, Function, Operator, Term, Variable
 
 TITLES = {
     "domain": ("Domain", "Domains"),
@@ -40,7 +40,8 @@ class CspProgram:
 def read_csp(text: str, repairs: Repairs) -> CspProgram:
     """Read a program, noting every repair; raises `ProgramError` naming the line."""
     sections = split_sections(text, TITLES, repairs)
-    labels = _labels(sections.get("domain", []))
+    found = (_LABEL.fullmatch(line.text) for line in sections.get("domain", []))
+    labels = {_plain(label["label"]): int(label["number"]) for label in found if label is not None}
     declared = Declarations()
     for line in sections.get("variables", []):
         _declare(line, labels, declared, repairs)
@@ -52,15 +53,6 @@ def read_csp(text: str, repairs: Repairs) -> CspProgram:
     constraints = tuple(_constraint(line, declared, repairs) for line in sections.get("constraints", []))
     options = _options(sections.get("query", []), declared, repairs)
     return CspProgram(declared.functions, constraints, options)
-
-
-def _labels(lines: Sequence[Line]) -> dict[str, int]:
-    labels: dict[str, int] = {}
-    for line in lines:
-        found = _LABEL.fullmatch(line.text)
-        if found is not None:
-            labels[_plain(found["label"])] = int(found["number"])
-    return labels
 
 
 def _plain(text: str) -> str:
@@ -94,9 +86,9 @@ def _value(part: str, labels: Mapping[str, int], line: Line, repairs: Repairs) -
 
 def _constraint(line: Line, declared: Declarations, repairs: Repairs) -> Term:
     read = read_expression(line, repairs)
-    if isinstance(read, Call) and read.name.lower().startswith("alldifferent") and not read.arguments:
+    if isinstance(read, Application) and read.function.lower().startswith("alldifferent") and not read.arguments:
         repairs.note("all_variables_meant")
-        read = Call(read.name, (Listing(tuple(map(Name, declared.functions))),))
+        read = Application(read.function, (Operator("list", tuple(map(Variable, declared.functions))),))
     return Elaborator(declared, line, repairs).formula(read)
 
 
@@ -105,13 +97,9 @@ def _options(lines: Sequence[Line], declared: Declarations, repairs: Repairs) ->
     options: list[tuple[str, Term]] = []
     for line in lines:
         letter = _LETTER.match(line.text)
-        formula = line.text[letter.end() :] if letter else line.text
-        options.append(
-            (
-                letter[1].upper() if letter else "",
-                Elaborator(declared, line, repairs).formula(read_expression(Line(line.number, formula, ""), repairs)),
-            )
-        )
+        formula = Line(line.number, line.text[letter.end() :] if letter else line.text, "")
+        read = Elaborator(declared, line, repairs).formula(read_expression(formula, repairs))
+        options.append((letter[1].upper() if letter else "", read))
     letters = [letter for letter, _ in options]
     if not 0 < len(options) <= MAX_OPTIONS:
         raise ProgramError("no_options", f"{len(options)} options where 1 to {MAX_OPTIONS} are needed")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from critics.logic.programs.declarations import Declarations, read_declarations
 from critics.logic.programs.elaborator import Elaborator
-from critics.logic.programs.expression import Call, Expression, read_expression, unlisted
+from critics.logic.programs.expression import read_expression, unlisted
 from critics.logic.programs.sections import MAX_OPTIONS, Line, ProgramError, Repairs, split_sections
 from critics.replay.finite.models import ClaimedOption, Mode
-from critics.replay.finite.terms import Operator, Term
+from critics.replay.finite.terms import Application, Operator, Term
 
 TITLES = {
     "declarations": ("Declarations", "Declaration"),
@@ -71,63 +71,39 @@ def _by_label(options: list[Option]) -> list[Option]:
 
 def _option(line: Line, declared: Declarations, repairs: Repairs) -> Option:
     read = read_expression(line, repairs)
-    if not isinstance(read, Call) or not _is_helper(read.name):
+    if not isinstance(read, Application) or not _is_helper(read):
         raise line.error("no_helper", "an option is a helper such as is_valid(..) around a formula")
     elaborator = Elaborator(declared, line, repairs)
-    name = read.name.lower()
-    if name == "is_exception":
-        return _exception(line, read, elaborator, repairs)
-    if name == "is_accurate_list":
-        return _accurate_list(line, read, elaborator)
+    name, arguments, is_exception = read.function.lower(), read.arguments, False
     if name in ("is_min", "is_minimum", "is_max", "is_maximum"):
-        return _extreme(line, read, elaborator)
-    return Option(_mode(line, name, repairs), (_formula(line, read.arguments, elaborator, repairs),), line)
-
-
-def _is_helper(name: str) -> bool:
-    return name.lower().startswith("is_") or name.lower() in _HELPERS
-
-
-def _mode(line: Line, name: str, repairs: Repairs) -> Mode:
-    if name not in _HELPERS:
+        # `is_min(T, N)`: T can be N and nothing smaller.
+        if len(arguments) != 2:
+            raise line.error("arity", f"{read.function[:40]} takes what is measured, and a number")
+        term, bound = map(elaborator.number, arguments)
+        return Option("least" if name.startswith("is_min") else "greatest", (Operator("eq", (term, bound)),), line)
+    if name == "is_exception":
+        # It turns the helper inside round.
+        if len(arguments) != 1 or not isinstance(inner := arguments[0], Application) or not _is_helper(inner):
+            raise line.error("no_helper", "is_exception needs a helper such as is_sat(..) inside")
+        name, arguments, is_exception = inner.function.lower(), inner.arguments, True
+    if name not in _HELPERS and (is_exception or name != "is_accurate_list"):
         raise line.error("unknown_helper", f"{name[:40]} is no helper that has a meaning")
-    if name not in _OWN:
+    if name in _HELPERS and name not in _OWN:
         repairs.note("helper_synonym")
-    return _HELPERS[name]
-
-
-def _formula(line: Line, arguments: Sequence[Expression], elaborator: Elaborator, repairs: Repairs) -> Term:
     parts = unlisted(arguments)
     if not parts:
-        raise line.error("arity", "a helper needs a formula")
+        raise line.error("arity", "a helper needs a formula" if name in _HELPERS else f"{name} needs formulas")
     formulas = tuple(elaborator.formula(part) for part in parts)
+    if name == "is_accurate_list":
+        return Option("accurate_list", formulas, line)
     if len(formulas) > 1:
         repairs.note("arguments_conjoined")
-    return formulas[0] if len(formulas) == 1 else Operator("and", formulas)
+    mode = _OPPOSITE[_HELPERS[name]] if is_exception else _HELPERS[name]
+    return Option(mode, (formulas[0] if len(formulas) == 1 else Operator("and", formulas),), line)
 
 
-def _exception(line: Line, read: Call, elaborator: Elaborator, repairs: Repairs) -> Option:
-    """Turn the helper inside round."""
-    if len(read.arguments) != 1 or not isinstance(inner := read.arguments[0], Call) or not _is_helper(inner.name):
-        raise line.error("no_helper", "is_exception needs a helper such as is_sat(..) inside")
-    mode = _mode(line, inner.name.lower(), repairs)
-    return Option(_OPPOSITE[mode], (_formula(line, inner.arguments, elaborator, repairs),), line)
-
-
-def _accurate_list(line: Line, read: Call, elaborator: Elaborator) -> Option:
-    parts = unlisted(read.arguments)
-    if not parts:
-        raise line.error("arity", "is_accurate_list needs formulas")
-    return Option("accurate_list", tuple(elaborator.formula(part) for part in parts), line)
-
-
-def _extreme(line: Line, read: Call, elaborator: Elaborator) -> Option:
-    """`is_min(T, N)`: T can be N and nothing smaller."""
-    if len(read.arguments) != 2:
-        raise line.error("arity", f"{read.name[:40]} takes what is measured, and a number")
-    least = read.name.lower().startswith("is_min")
-    term, bound = (elaborator.number(argument) for argument in read.arguments)
-    return Option("least" if least else "greatest", (Operator("eq", (term, bound)),), line)
+def _is_helper(call: Application) -> bool:
+    return call.function.lower().startswith("is_") or call.function.lower() in _HELPERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +123,13 @@ def read_logic_program(text: str, repairs: Repairs) -> LogicProgram:
         raise ProgramError("too_long", f"more than {MAX_LINES} lines")
     lines = {name: _joined(sections.get(name, []), repairs) for name in TITLES}
     declared = read_declarations(lines["declarations"], repairs)
-    constraints = [*declared.constraints, *lines["constraints"]]
-    terms = tuple(_constraint(line, declared, repairs) for line in constraints if line.text)
+    terms = tuple(
+        Elaborator(declared, line, repairs).formula(read_expression(line, repairs, conjoin=True))
+        for line in (*declared.constraints, *lines["constraints"])
+        if line.text
+    )
     question, options = read_options(lines["options"], declared, repairs)
     return LogicProgram(declared, terms, question, tuple(options))
-
-
-def _constraint(line: Line, declared: Declarations, repairs: Repairs) -> Term:
-    return Elaborator(declared, line, repairs).formula(read_expression(line, repairs, conjoin=True))
 
 
 def _joined(lines: Sequence[Line], repairs: Repairs) -> list[Line]:
@@ -162,13 +137,10 @@ def _joined(lines: Sequence[Line], repairs: Repairs) -> list[Line]:
     joined: list[Line] = []
     for line in lines:
         before = joined[-1] if joined else None
-        if before is not None and not before.comment and _num_open(before.text) > 0:
+        opened = 0 if before is None else sum((c in "([") - (c in ")]") for c in before.text)
+        if before is not None and not before.comment and opened > 0:
             repairs.note("lines_joined")
             joined[-1] = Line(before.number, f"{before.text} {line.text}", line.comment)
         else:
             joined.append(line)
     return joined
-
-
-def _num_open(text: str) -> int:
-    return sum(text.count(c) for c in "([") - sum(text.count(c) for c in ")]")

@@ -8,11 +8,12 @@ take the name of an operator or a helper, and nothing is declared twice: `is_val
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import prod
 from typing import Literal as Choice
 
-from critics.logic.programs.expression import Call, Expression, Listing, Name, Operation, read_expression
+from critics.logic.programs.expression import read_expression
 from critics.logic.programs.sections import Line, ProgramError, Repairs
-from critics.replay.finite.terms import Function
+from critics.replay.finite.terms import Application, Function, Operator, Term, Variable
 
 MAX_MEMBERS = 200
 MAX_POINTS = 5_000
@@ -78,11 +79,13 @@ def read_declarations(lines: list[Line], repairs: Repairs) -> Declarations:
     functions: list[tuple[Line, str, str]] = []
     declared = Declarations()
     for line in lines:
+        found = _SORT.fullmatch(line.text) or _DECLARATION.fullmatch(line.text)
+        if found is not None and (found["name"] in listed or is_reserved(found["name"])):
+            # Attack: redefine what judges the options.
+            raise line.error("redeclaration", f"{found['name']} has a meaning already")
         if sort := _SORT.fullmatch(line.text):
-            _check_new(sort["name"], listed, line)
             listed[sort["name"]] = line, _members(sort["members"], line, repairs)
         elif function := _DECLARATION.fullmatch(line.text):
-            _check_new(function["name"], listed, line)
             functions.append((line, function["name"], function["right"]))
         else:
             repairs.note("constraint_among_declarations")
@@ -91,19 +94,16 @@ def read_declarations(lines: list[Line], repairs: Repairs) -> Declarations:
     for line, _, (arguments, result) in parts:
         for union in (part for part in (*arguments, result) if "+" in part):
             repairs.note("sort_union")
-            listed[union] = line, _union(union, listed, line)
+            if not all(name in listed for name in union.split("+")):
+                raise line.error("undeclared_sort", f"{union} is not made of declared sorts")
+            members = dict.fromkeys(member for name in union.split("+") for member in listed[name][1])
+            listed[union] = line, list(members)
     _place_sorts(listed, declared, repairs)
     for line, name, (arguments, result) in parts:
         if name in declared.signatures or name in declared.members:
             raise line.error("redeclaration", f"{name} is declared twice")
         _declare(name, arguments, result, declared, line, repairs)
     return declared
-
-
-def _check_new(name: str, listed: dict[str, tuple[Line, list[str]]], line: Line) -> None:
-    if name in listed or is_reserved(name):
-        # Attack: redefine what judges the options.
-        raise line.error("redeclaration", f"{name} has a meaning already")
 
 
 def is_reserved(name: str) -> bool:
@@ -129,13 +129,6 @@ def _members(text: str, line: Line, repairs: Repairs) -> list[str]:
     if not members or len(members) > MAX_MEMBERS or len(set(members)) < len(members):
         raise line.error("sort", "a sort needs members, each once")
     return members
-
-
-def _union(union: str, listed: dict[str, tuple[Line, list[str]]], line: Line) -> list[str]:
-    names = union.split("+")
-    if not all(name in listed for name in names):
-        raise line.error("undeclared_sort", f"{union} is not made of declared sorts")
-    return list(dict.fromkeys(member for name in names for member in listed[name][1]))
 
 
 def _place_sorts(listed: dict[str, tuple[Line, list[str]]], declared: Declarations, repairs: Repairs) -> None:
@@ -167,33 +160,30 @@ def _place_sorts(listed: dict[str, tuple[Line, list[str]]], declared: Declaratio
 def _signature_parts(line: Line) -> tuple[list[str], str]:
     """Return the names of the arguments' sorts and of the result's."""
     read = read_expression(line, Repairs())
-    if not isinstance(read, Call) or not read.arguments:
+    if not isinstance(read, Application) or not read.arguments:
         raise line.error("syntax", "Function([sort, ..] -> [sort]) is needed")
-    first = read.arguments[-1]
-    if isinstance(first, Operation) and first.operator == "implies":
-        *others, (left, right) = *read.arguments[:-1], first.operands
-        return [*_sort_names(others, line), *_sort_names([left], line)], _only(_sort_names([right], line), line)
-    names = list(_sort_names(read.arguments, line))
-    return names[:-1], _only(names[-1:], line)
-
-
-def _only(names: list[str], line: Line) -> str:
-    if len(names) != 1:
+    match read.arguments:
+        case (*others, Operator("implies", (left, right))):
+            arguments, results = _sort_names([*others, left], line), _sort_names([right], line)
+        case _:
+            names = _sort_names(read.arguments, line)
+            arguments, results = names[:-1], names[-1:]
+    if len(results) != 1:
         raise line.error("syntax", "a function has one result")
-    return names[0]
+    return arguments, results[0]
 
 
-def _sort_names(parts: Iterable[Expression], line: Line) -> list[str]:
+def _sort_names(parts: Iterable[Term], line: Line) -> list[str]:
     names: list[str] = []
     for part in parts:
         match part:
-            case Name(text):
+            case Variable(text):
                 names.append(text)
-            case Listing(items):
+            case Operator("list", items):
                 names += _sort_names(items, line)
-            case Operation("add", operands):
+            case Operator("add", operands):
                 names.append("+".join(_sort_names(operands, line)))
-            case Call(("IntSort" | "BoolSort") as name, ()):
+            case Application(("IntSort" | "BoolSort") as name, ()):
                 names.append("int" if name == "IntSort" else "bool")
             case _:
                 raise line.error("syntax", "sorts are needed between the brackets")
@@ -204,20 +194,15 @@ def _declare(
     name: str, arguments: list[str], result: str, declared: Declarations, line: Line, repairs: Repairs
 ) -> None:
     sorts = [_sort(argument, declared, line, repairs) for argument in arguments]
-    domains: list[tuple[int, ...]] = []
     for sort, argument in zip(sorts, arguments, strict=True):
         if sort.type == BOOLEAN or not sort.values:
             raise line.error("unbounded_domain", f"{argument} is no finite sort to speak of")
-        domains.append(sort.values)
-    size = 1
-    for domain in domains:
-        size *= len(domain)
-    if size > MAX_POINTS:
+    if prod(len(sort.values) for sort in sorts) > MAX_POINTS:
         raise line.error("too_large", f"{name} has more than {MAX_POINTS} arguments to be given")
     value = _sort(result, declared, line, repairs)
     declared.signatures[name] = FunctionType(tuple(sort.type for sort in sorts), value.type)
-    is_boolean = value.type == BOOLEAN
-    declared.functions[name] = Function(tuple(domains), value.values or None, is_boolean)
+    domains = tuple(sort.values for sort in sorts)
+    declared.functions[name] = Function(domains, value.values or None, value.type == BOOLEAN)
 
 
 def _sort(name: str, declared: Declarations, line: Line, repairs: Repairs) -> Sort:

@@ -7,33 +7,22 @@ meant to say is not known, and no such program is certified.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from critics.logic.programs.declarations import BOOLEAN, INTEGER, Declarations, Sort, Type, is_reserved
-from critics.logic.programs.expression import (
-    Binding,
-    Call,
-    Expression,
-    Listing,
-    Name,
-    Number,
-    Operation,
-    moved_inside,
-    unlisted,
-)
+from critics.logic.programs.expression import is_list, moved_inside, unlisted
 from critics.logic.programs.sections import Line, ProgramError, Repairs
-from critics.replay.finite.terms import Application, Constant, Function, Operator, Quantified, Term, Variable
+from critics.replay.finite.terms import Application, Constant, Function, Operator, Quantified, Ranges, Term, Variable
 
 Typed = tuple[Term, Type]
 Scope = Mapping[str, tuple[str, Type]]
 """Each bound variable's own name in the core, and its type."""
 _ORDER = ("lt", "le", "gt", "ge")
-_JUNCTIONS = {"and": "and", "or": "or", "xor": "xor"}
+_JUNCTIONS = ("and", "or", "xor")
 _EQUIVALENCES = ("iff", "equiv", "equivalent")
 _QUANTIFIERS = ("forall", "exists", "count", "sum", "distinct", "alldifferent", "alldifferentconstraint")
 _COUNTED = {"atleast": "ge", "atmost": "le", "exactly": "eq"}
 _COUNTED_ONE = {"atleastone": "ge", "atmostone": "le", "exactlyone": "eq"}
-_NONE = ("none", "null")
 _VARIABLE = re.compile(r"[a-z]\d{0,2}")
 """Name of a variable; anything longer that is not declared was forgotten."""
 
@@ -45,32 +34,32 @@ class Elaborator:
         self._declared, self._line, self._repairs = declared, line, repairs
         self._num_variables = 0
 
-    def formula(self, expression: Expression, scope: Scope | None = None) -> Term:
+    def formula(self, expression: Term, scope: Scope | None = None) -> Term:
         """Return a formula's term; raises `ProgramError` where it is no formula."""
         term, type_ = self.typed(expression, scope or {})
         if type_ != BOOLEAN:
             raise self._error("type", "a formula is needed, not a value")
         return term
 
-    def number(self, expression: Expression) -> Term:
+    def number(self, expression: Term) -> Term:
         """Return a number's term."""
         term, type_ = self.typed(expression, {})
         if type_ != INTEGER:
             raise self._error("type", "a number is needed")
         return term
 
-    def typed(self, expression: Expression, scope: Scope) -> Typed:
+    def typed(self, expression: Term, scope: Scope) -> Typed:
         """Return the term and its type."""
         match expression:
-            case Number(value):
-                return Constant(value), INTEGER
-            case Name(text):
+            case Constant():
+                return expression, INTEGER
+            case Variable(text):
                 return self._named(text, scope)
-            case Operation(operator, operands):
-                return self._operation(operator, operands, scope)
-            case Call(name, arguments):
+            case Application(name, arguments):
                 return self._call(name, arguments, scope)
-            case Binding() | Listing():
+            case Operator(operator, operands) if operator not in ("list", "bind"):
+                return self._operation(operator, operands, scope)
+            case _:
                 raise self._error("type", "a list stands where a value is needed")
 
     def _named(self, text: str, scope: Scope) -> Typed:
@@ -98,7 +87,7 @@ class Elaborator:
         self._repairs.note("name_spelling")
         return alike[0]
 
-    def _operation(self, operator: str, operands: Sequence[Expression], scope: Scope) -> Typed:
+    def _operation(self, operator: str, operands: Sequence[Term], scope: Scope) -> Typed:
         if operator in ("and", "or", "xor", "not", "implies"):
             return Operator(operator, tuple(self.formula(o, scope) for o in operands)), BOOLEAN
         if operator == "in":
@@ -107,13 +96,13 @@ class Elaborator:
             return self._against_none(operator, operands, scope), BOOLEAN
         if (inside := moved_inside(operator, operands)) is not None:
             self._repairs.note("comparison_moved_inside")
-            return self._call(inside.name, inside.arguments, scope)
+            return self._call(inside.function, inside.arguments, scope)
         left, right = (self.typed(o, scope) for o in operands)
         if operator == "iff" or operator in ("eq", "ne", *_ORDER):
             return self._compared(operator, left, right), BOOLEAN
         return self._calculated(operator, left, right)
 
-    def _against_none(self, operator: str, operands: Sequence[Expression], scope: Scope) -> Term:
+    def _against_none(self, operator: str, operands: Sequence[Term], scope: Scope) -> Term:
         """Functions are total: nothing is `None`."""
         _, type_ = self.typed(next(o for o in operands if not _is_none(o)), scope)
         if type_ == BOOLEAN:
@@ -148,77 +137,77 @@ class Elaborator:
             raise self._error("type", "members cannot be calculated with like that")
         return Operator(operator, (one, other)), Type("offset", one_type.universe)
 
-    def _membership(self, element: Expression, among: Expression, scope: Scope) -> Term:
+    def _membership(self, element: Term, among: Term, scope: Scope) -> Term:
         left = self.typed(element, scope)
-        if isinstance(among, Listing):
-            return Operator("or", tuple(self._compared("eq", left, self.typed(item, scope)) for item in among.items))
+        if is_list(among):
+            items = (self.typed(item, scope) for item in unlisted([among]))
+            return Operator("or", tuple(self._compared("eq", left, item) for item in items))
         sort = self._sort(among)
         self._check_type(left[1], sort.type)
         return Operator("or", tuple(Operator("eq", (left[0], Constant(value))) for value in sort.values))
 
-    def _call(self, written: str, arguments: Sequence[Expression], scope: Scope) -> Typed:
+    def _call(self, written: str, arguments: Sequence[Term], scope: Scope) -> Typed:
         if written in self._declared.signatures:
             return self._applied(written, arguments, scope)
         name = written.lower().replace("_", "")
-        if name in _JUNCTIONS:
-            return self._junction(_JUNCTIONS[name], arguments, scope), BOOLEAN
         if name in _QUANTIFIERS:
             return self._quantified("distinct" if name.startswith("alldifferent") else name, arguments, scope)
         if name in _COUNTED or name in _COUNTED_ONE:
             return self._counted(name, arguments, scope), BOOLEAN
-        special: dict[str, Callable[[], Typed]] = {
-            "not": lambda: self._operation("not", self._exactly(arguments, 1), scope),
-            "implies": lambda: self._operation("implies", self._exactly(arguments, 2), scope),
-            "if": lambda: self._conditional(self._exactly(arguments, 3), scope),
-            "ite": lambda: self._conditional(self._exactly(arguments, 3), scope),
-            "abs": lambda: self._numeric("abs", self._exactly(arguments, 1), scope),
-            "min": lambda: self._numeric("min", arguments, scope),
-            "max": lambda: self._numeric("max", arguments, scope),
-        }
-        if name in special:
-            return special[name]()
+        if name in _JUNCTIONS:
+            parts = unlisted(arguments)
+            if not parts:
+                raise self._error("arity", f"{name} of nothing")
+            if name == "xor" and len(parts) != 2:
+                # One of several, or an odd number of them: the two readings differ.
+                raise self._error("arity", "Xor takes two formulas")
+            return Operator(name, tuple(self.formula(p, scope) for p in parts)), BOOLEAN
         if name in _EQUIVALENCES:
             self._repairs.note("helper_iff")
-            return self._operation("iff", self._exactly(arguments, 2), scope)
-        if is_reserved(written):
-            raise self._error("nested_helper", f"{written} cannot stand within a formula")
-        return self._applied(self._alike(written, self._declared.signatures, "undeclared_function"), arguments, scope)
+            name = "iff"
+        match name:
+            case "not":
+                return self._operation(name, self._exactly(arguments, 1), scope)
+            case "implies" | "iff":
+                return self._operation(name, self._exactly(arguments, 2), scope)
+            case "if" | "ite":
+                return self._conditional(self._exactly(arguments, 3), scope)
+            case "abs":
+                return self._numeric(name, self._exactly(arguments, 1), scope)
+            case "min" | "max":
+                return self._numeric(name, arguments, scope)
+            case _ if is_reserved(written):
+                raise self._error("nested_helper", f"{written} cannot stand within a formula")
+            case _:
+                declared = self._alike(written, self._declared.signatures, "undeclared_function")
+                return self._applied(declared, arguments, scope)
 
-    def _exactly(self, arguments: Sequence[Expression], num: int) -> Sequence[Expression]:
+    def _exactly(self, arguments: Sequence[Term], num: int) -> Sequence[Term]:
         if len(arguments) != num:
             raise self._error("arity", f"{len(arguments)} arguments where {num} are needed")
         return arguments
 
-    def _junction(self, operator: str, arguments: Sequence[Expression], scope: Scope) -> Term:
-        parts = unlisted(arguments)
-        if not parts:
-            raise self._error("arity", f"{operator} of nothing")
-        if operator == "xor" and len(parts) != 2:
-            # One of several, or an odd number of them: the two readings differ.
-            raise self._error("arity", "Xor takes two formulas")
-        return Operator(operator, tuple(self.formula(p, scope) for p in parts))
-
-    def _conditional(self, arguments: Sequence[Expression], scope: Scope) -> Typed:
+    def _conditional(self, arguments: Sequence[Term], scope: Scope) -> Typed:
         condition = self.formula(arguments[0], scope)
         (one, one_type), (other, other_type) = (self.typed(a, scope) for a in arguments[1:])
         if one_type != other_type:
             raise self._error("type", "the two cases of If are of different kinds")
         return Operator("if", (condition, one, other)), one_type
 
-    def _numeric(self, operator: str, arguments: Sequence[Expression], scope: Scope) -> Typed:
+    def _numeric(self, operator: str, arguments: Sequence[Term], scope: Scope) -> Typed:
         typed = [self.typed(part, scope) for part in unlisted(arguments)]
         if not typed or any(type_ != INTEGER for _, type_ in typed):
             raise self._error("type", f"{operator} takes numbers")
         return Operator(operator, tuple(term for term, _ in typed)), INTEGER
 
-    def _applied(self, name: str, arguments: Sequence[Expression], scope: Scope) -> Typed:
+    def _applied(self, name: str, arguments: Sequence[Term], scope: Scope) -> Typed:
         signature = self._declared.signatures[name]
         self._exactly(arguments, len(signature.arguments))
         terms: list[Term] = []
         domains = self._declared.functions[name].domains
         for argument, wanted, domain in zip(arguments, signature.arguments, domains, strict=True):
-            if isinstance(argument, Name) and argument.text not in scope:
-                self._declare_free(argument.text, wanted, domain)
+            if isinstance(argument, Variable) and argument.name not in scope:
+                self._declare_free(argument.name, wanted, domain)
             term, type_ = self.typed(argument, scope)
             self._check_type(type_, wanted)
             terms.append(term)
@@ -237,25 +226,25 @@ class Elaborator:
         if given.kind == "bool" or given.universe != wanted.universe:
             raise self._error("type", f"{_shown(given)} is given where {_shown(wanted)} is needed")
 
-    def _counted(self, name: str, arguments: Sequence[Expression], scope: Scope) -> Term:
+    def _counted(self, name: str, arguments: Sequence[Term], scope: Scope) -> Term:
         """Read `AtLeast(1, [f:foods], ..)` with its number in any place."""
         self._repairs.note(f"helper_{name}")
         bound: Term = Constant(1)
         if name in _COUNTED:
-            numbers = [a for a in arguments if isinstance(a, Number)]
+            numbers = [a for a in arguments if isinstance(a, Constant)]
             if len(numbers) != 1:
                 raise self._error("arity", f"{name} takes one number")
-            bound = Constant(numbers[0].value)
-            arguments = [a for a in arguments if not isinstance(a, Number)]
-        if len(arguments) == 1 and isinstance(arguments[0], Listing):
-            parts = tuple(self.formula(item, scope) for item in arguments[0].items)
+            bound = numbers[0]
+            arguments = [a for a in arguments if not isinstance(a, Constant)]
+        if len(arguments) == 1 and is_list(arguments[0]):
+            parts = [self.formula(item, scope) for item in unlisted(arguments)]
             ones = tuple(Operator("if", (part, Constant(1), Constant(0))) for part in parts)
             count: Term = Operator("add", ones) if ones else Constant(0)
         else:
             count, _ = self._quantified("count", arguments, scope)
         return Operator((_COUNTED | _COUNTED_ONE)[name], (count, bound))
 
-    def _quantified(self, kind: str, arguments: Sequence[Expression], scope: Scope) -> Typed:
+    def _quantified(self, kind: str, arguments: Sequence[Term], scope: Scope) -> Typed:
         bindings, bodies = self._bindings(arguments)
         if not bindings:
             return self._listed(kind, bodies, scope)
@@ -274,32 +263,26 @@ class Elaborator:
         if len(bodies) > 1 and kind in ("sum", "distinct"):
             raise self._error("arity", f"{kind} takes one body")
         if kind in ("sum", "distinct"):
-            return self._over_values(kind, variables, bodies[0], inner)
+            return self._over_values(kind, tuple(variables), bodies[0], inner)
         formulas = tuple(self.formula(body, inner) for body in bodies)
         if len(formulas) > 1:
             self._repairs.note("arguments_conjoined")
         body = formulas[0] if len(formulas) == 1 else Operator("and", formulas)
-        match kind:
-            case "forall":
-                return Quantified("forall", tuple(variables), body), BOOLEAN
-            case "exists":
-                return Quantified("exists", tuple(variables), body), BOOLEAN
-            case _:
-                return Quantified("count", tuple(variables), body), INTEGER
+        if kind in ("forall", "exists"):
+            return Quantified("forall" if kind == "forall" else "exists", tuple(variables), body), BOOLEAN
+        return Quantified("count", tuple(variables), body), INTEGER
 
-    def _over_values(
-        self, kind: str, variables: list[tuple[str, tuple[int, ...]]], body: Expression, scope: Scope
-    ) -> Typed:
+    def _over_values(self, kind: str, variables: Ranges, body: Term, scope: Scope) -> Typed:
         term, type_ = self.typed(body, scope)
         if kind == "distinct":
             if type_ == BOOLEAN:
                 raise self._error("type", "Distinct takes values, not formulas")
-            return Quantified("distinct", tuple(variables), term), BOOLEAN
+            return Quantified("distinct", variables, term), BOOLEAN
         if type_ != INTEGER:
             raise self._error("type", "Sum takes numbers")
-        return Quantified("sum", tuple(variables), term), INTEGER
+        return Quantified("sum", variables, term), INTEGER
 
-    def _listed(self, kind: str, bodies: Sequence[Expression], scope: Scope) -> Typed:
+    def _listed(self, kind: str, bodies: Sequence[Term], scope: Scope) -> Typed:
         """Read `Distinct([a, b, c])` and `Sum([..])`; the others need variables."""
         typed = [self.typed(item, scope) for item in unlisted(bodies)]
         kinds = {type_ for _, type_ in typed}
@@ -312,30 +295,28 @@ class Elaborator:
             raise self._error("type", "Sum takes numbers")
         return Operator("add", terms), INTEGER
 
-    def _bindings(self, arguments: Sequence[Expression]) -> tuple[list[tuple[str, Sort]], list[Expression]]:
+    def _bindings(self, arguments: Sequence[Term]) -> tuple[list[tuple[str, Sort]], list[Term]]:
         """Split a quantifier's arguments into what it binds and its bodies; lists may nest or follow each other."""
         bound: list[tuple[str, Sort]] = []
         rest = list(arguments)
         while rest and (found := self._bound_by(rest[0])) is not None:
-            if bound or (isinstance(rest[0], Listing) and any(isinstance(i, Listing) for i in rest[0].items)):
+            if bound or (is_list(rest[0]) and any(map(is_list, unlisted(rest[:1])))):
                 self._repairs.note("nested_quantifier_lists")
             bound += found
             rest = rest[1:]
         return bound, rest
 
-    def _bound_by(self, argument: Expression) -> list[tuple[str, Sort]] | None:
+    def _bound_by(self, argument: Term) -> list[tuple[str, Sort]] | None:
         """Return what a list binds; None where it is no such list."""
         match argument:
-            case Binding(variable, sort):
-                return [(variable, self._sort(sort))]
-            case Operation("in", (Name(variable), sort)) if not isinstance(sort, Listing):
-                return [(variable, self._sort(sort))]
-            case Listing(items) if items:
+            case Operator("bind" | "in" as sign, (Variable(name), sort)) if sign == "bind" or not is_list(sort):
+                return [(name, self._sort(sort))]
+            case Operator("list", items) if items:
                 bound: list[tuple[str, Sort]] = []
                 waiting: list[str] = []
                 for item in items:
-                    if isinstance(item, Name):
-                        waiting.append(item.text)
+                    if isinstance(item, Variable):
+                        waiting.append(item.name)
                         continue
                     found = self._bound_by(item)
                     if found is None:
@@ -348,26 +329,27 @@ class Elaborator:
             case _:
                 return None
 
-    def _sort(self, expression: Expression) -> Sort:
-        if isinstance(expression, Operation) and expression.operator == "add":
-            self._repairs.note("sort_union")
-            one, other = (self._sort(part) for part in expression.operands)
-            self._check_type(other.type, one.type)
-            return Sort(one.type, tuple(sorted({*one.values, *other.values})))
-        if not isinstance(expression, Name):
-            raise self._error("undeclared_sort", "a sort is needed behind the colon")
-        text = expression.text
-        if text.lower() in ("int", "integer", "bool"):
-            raise self._error("unbounded_domain", f"quantifies over all of {text}")
-        sorts = self._declared.sorts
-        return sorts[text if text in sorts else self._alike(text, sorts, "undeclared_sort")]
+    def _sort(self, expression: Term) -> Sort:
+        match expression:
+            case Operator("add", parts):
+                self._repairs.note("sort_union")
+                one, other = map(self._sort, parts)
+                self._check_type(other.type, one.type)
+                return Sort(one.type, tuple(sorted({*one.values, *other.values})))
+            case Variable(text):
+                if text.lower() in ("int", "integer", "bool"):
+                    raise self._error("unbounded_domain", f"quantifies over all of {text}")
+                sorts = self._declared.sorts
+                return sorts[text if text in sorts else self._alike(text, sorts, "undeclared_sort")]
+            case _:
+                raise self._error("undeclared_sort", "a sort is needed behind the colon")
 
     def _error(self, reason: str, why: str) -> ProgramError:
         return self._line.error(reason, why)
 
 
-def _is_none(expression: Expression) -> bool:
-    return isinstance(expression, Name) and expression.text.lower() in _NONE
+def _is_none(expression: Term) -> bool:
+    return isinstance(expression, Variable) and expression.name.lower() in ("none", "null")
 
 
 def _shown(type_: Type) -> str:

@@ -2,15 +2,18 @@
 
 Binding strength from weak to strong: `<->`, `->` (to the right), `or` and `xor`, `and`, `not`, comparisons (chained
 ones are conjoined), sums, products. Infix `And`, `&&`, `&`, `==>`, `=` for `==` and their kin are read as what they
-mean; each liberty has its word in `repairs`. Untrusted names go no further than this tree and the tables made of it.
+mean; each liberty has its word in `repairs`. The tree is that of `critics.replay.finite.terms`, in which a name is a
+variable, a call an application, `[a, b]` the operator `list`, `p:people` the operator `bind`, and `x in s` the operator
+`in`; the elaborator makes terms of programs from it. Untrusted names go no further than it and the tables made of it.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from critics.logic.programs.sections import Line, ProgramError, Repairs
 from critics.replay.cursor import TokenCursor
+from critics.replay.finite.terms import Application, Constant, Operator, Term, Variable
 
 MAX_TOKENS = 3_000
 """Tokens of one line."""
@@ -35,60 +38,17 @@ _PRODUCT = {"*": "mul", "/": "div", "%": "mod"}
 _PLAIN = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name as written."""
-
-    text: str
+def is_list(expression: Term) -> bool:
+    """Say whether an expression is a list in square brackets."""
+    return isinstance(expression, Operator) and expression.name == "list"
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number without a sign."""
-
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A name applied to arguments."""
-
-    name: str
-    arguments: "tuple[Expression, ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """List in square brackets."""
-
-    items: "tuple[Expression, ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """`p:people`."""
-
-    variable: str
-    sort: "Expression"
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An operator by its word (`and`, `eq`, `add`, `in`, ..) and its operands."""
-
-    operator: str
-    operands: "tuple[Expression, ...]"
-
-
-Expression = Name | Number | Call | Listing | Binding | Operation
-
-
-def unlisted(expressions: Sequence[Expression]) -> list[Expression]:
+def unlisted(expressions: Sequence[Term]) -> list[Term]:
     """Return the expressions, those that stand in a list each for itself."""
-    return [part for one in expressions for part in (one.items if isinstance(one, Listing) else (one,))]
+    return [part for one in expressions for part in (_parts(one) if is_list(one) else (one,))]
 
 
-def read_expression(line: Line, repairs: Repairs, *, conjoin: bool = False) -> Expression:
+def read_expression(line: Line, repairs: Repairs, *, conjoin: bool = False) -> Term:
     """Read a whole line as one expression; raises `ProgramError` (`sections`) naming the line.
 
     `conjoin`: formulas with commas between them are one conjunction.
@@ -102,7 +62,7 @@ def read_expression(line: Line, repairs: Repairs, *, conjoin: bool = False) -> E
     return read
 
 
-def _depth_of(expression: "Expression") -> int:
+def _depth_of(expression: Term) -> int:
     """Return the number of levels of an expression, without recursion."""
     depth, level = 0, [expression]
     while level:
@@ -111,23 +71,12 @@ def _depth_of(expression: "Expression") -> int:
     return depth
 
 
-def _parts(expression: "Expression") -> "tuple[Expression, ...]":
+def _parts(expression: Term) -> tuple[Term, ...]:
     match expression:
-        case Call(_, parts) | Listing(parts) | Operation(_, parts):
+        case Application(_, parts) | Operator(_, parts):
             return parts
-        case Binding(_, sort):
-            return (sort,)
         case _:
             return ()
-
-
-def tokens_of(line: Line, repairs: Repairs) -> list[str]:
-    """Return the line's tokens; quoted names lose their quotes, `\\_` its backslash."""
-    text = line.text
-    if "\\_" in text:
-        repairs.note("escape")
-        text = text.replace("\\\\_", "_").replace("\\_", "_")
-    return replace(line, text=text).tokens(_TOKEN, MAX_TOKENS)
 
 
 class ExpressionReader(TokenCursor):
@@ -136,9 +85,13 @@ class ExpressionReader(TokenCursor):
     def __init__(self, line: Line, repairs: Repairs) -> None:
         self._line, self._repairs = line, repairs
         self._depth = 0
-        super().__init__(_balanced(tokens_of(line, repairs), repairs))
+        text = line.text
+        if "\\_" in text:
+            repairs.note("escape")
+            text = text.replace("\\\\_", "_").replace("\\_", "_")
+        super().__init__(_balanced(replace(line, text=text).tokens(_TOKEN, MAX_TOKENS), repairs))
 
-    def expression(self) -> Expression:
+    def expression(self) -> Term:
         """Read the weakest operator and everything under it."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
@@ -146,17 +99,17 @@ class ExpressionReader(TokenCursor):
         left = self._implication()
         while self._word() in _IFF:
             self._operator("infix_iff")
-            left = Operation("iff", (left, self._implication()))
+            left = Operator("iff", (left, self._implication()))
         self._depth -= 1
         return left
 
-    def conjoined(self) -> Expression:
+    def conjoined(self) -> Term:
         """Read formulas with commas between them."""
         parts = [self.expression()]
         while self.peek() == "," and self.peek(1):
             self._operator("arguments_conjoined")
             parts.append(self.expression())
-        return parts[0] if len(parts) == 1 else Operation("and", tuple(parts))
+        return parts[0] if len(parts) == 1 else Operator("and", tuple(parts))
 
     def end(self) -> None:
         """Raise unless everything is read; a comma or full stop at the end says nothing."""
@@ -166,7 +119,7 @@ class ExpressionReader(TokenCursor):
         if self.peek():
             raise self.fault(f"unexpected {self.peek()!r}")
 
-    def _implication(self) -> Expression:
+    def _implication(self) -> Term:
         left = self._disjunction()
         if self._word() not in _IMPLIES:
             return left
@@ -176,29 +129,29 @@ class ExpressionReader(TokenCursor):
             raise self._line.error("depth", f"implications nest deeper than {MAX_DEPTH}")
         right = self._implication()
         self._depth -= 1
-        return Operation("implies", (left, right))
+        return Operator("implies", (left, right))
 
-    def _disjunction(self) -> Expression:
-        left, alternatives = self._conjunction(), list[Expression]()
+    def _disjunction(self) -> Term:
+        left, alternatives = self._conjunction(), list[Term]()
         while self._word() in _OR:
             word = "xor" if self._word() == "xor" else "or"
             self._operator(f"infix_{word}")
             right = self._conjunction()
             if word == "xor":
-                left = Operation("xor", (Operation("or", (left, *alternatives)) if alternatives else left, right))
+                left = Operator("xor", (Operator("or", (left, *alternatives)) if alternatives else left, right))
                 alternatives = []
             else:
                 alternatives.append(right)
-        return Operation("or", (left, *alternatives)) if alternatives else left
+        return Operator("or", (left, *alternatives)) if alternatives else left
 
-    def _conjunction(self) -> Expression:
+    def _conjunction(self) -> Term:
         parts = [self._negation()]
         while self._word() in _AND:
             self._operator("infix_and")
             parts.append(self._negation())
-        return parts[0] if len(parts) == 1 else Operation("and", tuple(parts))
+        return parts[0] if len(parts) == 1 else Operator("and", tuple(parts))
 
-    def _negation(self) -> Expression:
+    def _negation(self) -> Term:
         num = 0
         while self._word() in _NOT and not (self._word() == "not" and self.peek(1) == "("):
             self._operator("prefix_not")
@@ -206,41 +159,41 @@ class ExpressionReader(TokenCursor):
         if self._word() == "not" and self.peek() != "Not":
             self._repairs.note("prefix_not")
         inner = self._comparison()
-        return inner if num % 2 == 0 else Operation("not", (inner,))
+        return inner if num % 2 == 0 else Operator("not", (inner,))
 
-    def _comparison(self) -> Expression:
+    def _comparison(self) -> Term:
         left = self._sum()
-        parts: list[Expression] = []
+        parts: list[Term] = []
         while self.peek() in _COMPARE or self._word() == "in":
             operator = self.take()
             if operator not in _PLAIN:
                 self._repairs.note("membership" if operator == "in" else "comparison_sign")
             right = self._sum()
-            parts.append(Operation(_COMPARE.get(operator, "in"), (left, right)))
+            parts.append(Operator(_COMPARE.get(operator, "in"), (left, right)))
             left = right
         if len(parts) > 1:
             self._repairs.note("chained_comparison")
-            return Operation("and", tuple(parts))
+            return Operator("and", tuple(parts))
         return parts[0] if parts else left
 
-    def _sum(self) -> Expression:
+    def _sum(self) -> Term:
         left = self._product()
         while self.peek() in _SUM:
-            left = Operation(_SUM[self.take()], (left, self._product()))
+            left = Operator(_SUM[self.take()], (left, self._product()))
         return left
 
-    def _product(self) -> Expression:
+    def _product(self) -> Term:
         left = self._signed()
         while self.peek() in _PRODUCT:
-            left = Operation(_PRODUCT[self.take()], (left, self._signed()))
+            left = Operator(_PRODUCT[self.take()], (left, self._signed()))
         return left
 
-    def _signed(self) -> Expression:
+    def _signed(self) -> Term:
         if not self.takes("-"):
             return self._primary()
-        return Operation("sub", (Number(0), self._primary()))
+        return Operator("sub", (Constant(0), self._primary()))
 
-    def _primary(self) -> Expression:
+    def _primary(self) -> Term:
         token = self.take()
         if token == "(":
             inner = self.expression()
@@ -249,35 +202,33 @@ class ExpressionReader(TokenCursor):
         if token in ("[", "{"):
             if token == "{":
                 self._repairs.note("braces")
-            return Listing(self._items("]" if token == "[" else "}"))
+            return Operator("list", self._items("]" if token == "[" else "}"))
         if token.isdigit():
             if len(token) > MAX_DIGITS:
                 raise self.fault(f"a number has more than {MAX_DIGITS} digits")
-            return Number(int(token))
+            return Constant(int(token))
         if token[:1] in ("'", '"'):
             self._repairs.note("quoted_name")
-            return Name(token[1:-1].strip().replace(" ", "_"))
+            return Variable(token[1:-1].strip().replace(" ", "_"))
         if not re.match(r"\w", token):
             raise self.fault(f"an expression is needed before {token or 'the end'!r}")
         if self.takes("("):
-            return Call(token, self._items(")"))
-        return Name(token)
+            return Application(token, self._items(")"))
+        return Variable(token)
 
-    def _items(self, closing: str) -> tuple[Expression, ...]:
-        items: list[Expression] = []
+    def _items(self, closing: str) -> tuple[Term, ...]:
+        items: list[Term] = []
         while self.peek() not in (closing, ""):
-            items.append(self._item())
+            if self.peek(1) == ":" and re.match(r"\w", self.peek()):
+                variable = Variable(self.take())
+                self.take()
+                items.append(Operator("bind", (variable, self._sum())))
+            else:
+                items.append(self.expression())
             if not self.takes(","):
                 break
         self.expect(closing)
         return tuple(items)
-
-    def _item(self) -> Expression:
-        if self.peek(1) == ":" and re.match(r"\w", self.peek()):
-            variable = self.take()
-            self.take()
-            return Binding(variable, self._sum())
-        return self.expression()
 
     def _operator(self, word: str) -> None:
         self.take()
@@ -285,34 +236,29 @@ class ExpressionReader(TokenCursor):
 
     def _word(self) -> str:
         """Return the next token in lower case, or nothing where it is applied like a function (`And(`)."""
-        token = self.peek().lower()
-        is_call = self.peek(1) == "(" and self.peek()[:1].isupper() and self.at == self._start_of_operand()
-        return "" if is_call else token
-
-    def _start_of_operand(self) -> int:
-        """Return where an operand is due: at the start, or behind an operator, a bracket or a comma."""
-        if self.at == 0:
-            return 0
-        before = self.tokens[self.at - 1]
-        return -1 if before in (")", "]", "}") or re.match(r"\w", before) else self.at
+        if self.peek(1) == "(" and self.peek()[:1].isupper():
+            before = self.tokens[self.at - 1] if self.at else "("
+            # An operand is due at the start, and behind an operator, a bracket or a comma.
+            if before not in (")", "]", "}") and not re.match(r"\w", before):
+                return ""
+        return self.peek().lower()
 
     def fault(self, why: str) -> ProgramError:
         """Return the error that names the line."""
         return self._line.error("syntax", why)
 
 
-def moved_inside(operator: str, operands: Sequence[Expression]) -> Call | None:
+def moved_inside(operator: str, operands: Sequence[Term]) -> Application | None:
     """Return `ForAll([..], T < 2)` for `ForAll([..], T) < 2`, which has no other meaning; None where it is not that.
 
     Only a number is moved, because a name might be bound there.
     """
-    left, number = operands
-    if operator not in _COMPARE.values() or not isinstance(number, Number) or not isinstance(left, Call):
-        return None
-    if left.name.lower() not in ("forall", "exists") or not left.arguments:
-        return None
-    *bindings, body = left.arguments
-    return Call(left.name, (*bindings, Operation(operator, (body, number))))
+    match operator, operands:
+        case str(), (Application(name, (*bindings, body)), Constant() as number) if operator in _COMPARE.values():
+            is_quantifier = name.lower() in ("forall", "exists")
+            return Application(name, (*bindings, Operator(operator, (body, number)))) if is_quantifier else None
+        case _:
+            return None
 
 
 def _balanced(tokens: list[str], repairs: Repairs) -> list[str]:
