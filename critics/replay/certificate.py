@@ -7,12 +7,14 @@ A certificate can be re-checked alone: it embeds its problem. docs/certificates.
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from functools import wraps
+from typing import Any, TypeGuard, TypeVar
 
 from critics.replay.grades import Grade, grade_of
 
+_Found = TypeVar("_Found")
 KEYS = ("kind", "problem", "claim", "evidence", "formalisation", "engine", "limits", "repairs", "digest")
 PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
 _KEYS, _PROBLEM_KEYS = frozenset(KEYS), frozenset(PROBLEM_KEYS)
@@ -174,6 +176,21 @@ def sealed_certificate(value: object, kinds: Collection[str]) -> SealedCertifica
     return sealed
 
 
+def of_kinds(*kinds: str) -> Callable[[Callable[[SealedCertificate], _Found]], Callable[[object], _Found]]:
+    """Return a decorator: what checks a sealed certificate takes any JSON, and rejects what is not of these kinds."""
+
+    def decorate(check: Callable[[SealedCertificate], _Found]) -> Callable[[object], _Found]:
+        @wraps(check)
+        def checked(certificate: object) -> _Found:
+            sealed = sealed_certificate(certificate, kinds)
+            with UNTRUSTED:
+                return check(sealed)
+
+        return checked
+
+    return decorate
+
+
 def _sealed(certificate: Any) -> SealedCertificate:
     if certificate.keys() != _KEYS:
         raise Rejected("ill_formed")
@@ -191,15 +208,8 @@ def _sealed(certificate: Any) -> SealedCertificate:
         raise Rejected("ill_formed")
     problem = _problem(certificate["problem"])
     grade = _checked_grade(certificate["formalisation"], evidence["reference"], problem.formal, form)
-    return SealedCertificate(
-        kind=certificate["kind"],
-        problem=problem,
-        claim=certificate["claim"],
-        evidence=evidence,
-        reference=evidence["reference"],
-        grade=grade,
-        repairs=repairs,
-    )
+    kind, claim, reference = certificate["kind"], certificate["claim"], evidence["reference"]
+    return SealedCertificate(kind, problem, claim, evidence, reference, grade, repairs)
 
 
 def _is_engine(engine: Any, wanted: str) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard
 
-from critics.replay.cursor import ReasonedError
+from critics.replay.cursor import ReasonedError, TokenCursor
 
 NAME = re.compile(r"[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
 """A name of an object, a property or a relation, as the guide accepts it."""
@@ -153,11 +153,10 @@ def parse_statement(text: str) -> Statement:
 def _read_statement(text: str) -> Statement:
     reader = _Reader(text)
     parts = [reader.literal()]
-    while reader.peek() == "->":
-        reader.take()
+    while reader.takes("->"):
         parts.append(reader.literal())
         if len(parts) > MAX_PREMISES + 1:
-            raise FormulaError("too_many_premises", f"{_shown(text)}: more than {MAX_PREMISES} premises")
+            raise reader.fault(f"more than {MAX_PREMISES} premises", "too_many_premises")
     reader.end()
     if len(parts) == 1:
         return Rule((), parts[0]) if parts[0].variables() else parts[0]
@@ -180,7 +179,9 @@ def parse_literal(text: str) -> Literal:
     reader = _Reader(text)
     literal = reader.literal()
     reader.end()
-    return _ground(literal)
+    if literal.variables():
+        raise FormulaError("free_variable", f"{literal}: a goal or an inference must not contain a variable")
+    return literal
 
 
 def parse_name(text: str) -> str:
@@ -221,104 +222,81 @@ def _shown(text: str) -> str:
     return repr(text) if len(text) <= 80 else f"{text[:77]!r}..."
 
 
-def _ground(literal: Literal) -> Literal:
-    if literal.variables():
-        raise FormulaError("free_variable", f"{literal}: a goal or an inference must not contain a variable")
-    return literal
-
-
-class _Reader:
+class _Reader(TokenCursor):
     """A recursive-descent reader over the token list; refuses what it does not know."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.position = 0
         tokens: list[str] = []
         at, stripped, match_token = 0, text.rstrip(BLANKS), _TOKEN.match
-        end = len(stripped)
-        while at < end:
+        while at < len(stripped):
             match = match_token(stripped, at)
             if match is None:
-                unknown = stripped[at:].lstrip(BLANKS)[:1]
-                raise FormulaError("syntax", f"{_shown(text)}: unexpected character {unknown!r}")
+                raise self.fault(f"unexpected character {stripped[at:].lstrip(BLANKS)[:1]!r}")
             tokens.append(match[1])
             at = match.end()
-        tokens.append("")
-        self.tokens = tokens
-        """The last one is empty, and is never passed."""
+        super().__init__(tokens)
 
-    def peek(self) -> str:
-        return self.tokens[self.position]
+    def fault(self, why: str, reason: str = "syntax") -> FormulaError:
+        """Return the error that names the text."""
+        return FormulaError(reason, f"{_shown(self.text)}: {why}")
 
-    def take(self) -> str:
-        token = self.tokens[self.position]
-        if token:
-            self.position += 1
-        return token
-
-    def expect(self, token: str) -> None:
-        if self.take() != token:
-            raise FormulaError("syntax", f"{_shown(self.text)}: expected {token!r}")
+    def expect(self, wanted: str) -> None:
+        if self.take() != wanted:
+            raise self.fault(f"expected {wanted!r}")
 
     def end(self) -> None:
         if self.peek():
-            raise FormulaError("syntax", f"{_shown(self.text)}: unexpected {_shown(self.peek())}")
+            raise self.fault(f"unexpected {_shown(self.peek())}")
 
     def literal(self, *, negated: bool = False) -> Literal:
         self.expect("(")
         head = self.name()
         if head == "not" and self.peek() == "(":
             if negated:
-                raise FormulaError("double_negation", f"{_shown(self.text)}: a negation cannot be negated")
+                raise self.fault("a negation cannot be negated", "double_negation")
             inner = self.literal(negated=True)
             self.expect(")")
             return inner.negated()
         if head in RESERVED_NAMES:
-            raise FormulaError("reserved_name", f"{_shown(self.text)}: {head} cannot name a predicate")
+            raise self.fault(f"{head} cannot name a predicate", "reserved_name")
         arguments = self.arguments()
         if not 1 <= len(arguments) <= MAX_ARITY:
-            raise FormulaError(
-                "arity", f"{_shown(self.text)}: {head!r} has {len(arguments)} arguments, not 1 to {MAX_ARITY}"
-            )
+            raise self.fault(f"{head!r} has {len(arguments)} arguments, not 1 to {MAX_ARITY}", "arity")
         return Literal(True, head, arguments)
 
     def arguments(self, depth: int = 0) -> tuple[Term, ...]:
         """Read terms up to the closing parenthesis."""
         terms: list[Term] = []
-        while self.peek() not in (")", ""):
-            terms.append(self.argument(depth))
+        while (token := self.peek()) not in (")", ""):
+            if token == "(":
+                terms.append(self.application(depth + 1))
+            else:
+                terms.append(self.take() if token[0] == "'" else self.symbol("an object"))
         self.expect(")")
         return tuple(terms)
 
     def name(self) -> str:
         token = self.take()
         if NAME.fullmatch(token) is None or len(token) > MAX_NAME_LENGTH:
-            raise FormulaError("syntax", f"{_shown(self.text)}: {_shown(token)} is not a name")
+            raise self.fault(f"{_shown(token)} is not a name")
         return token
-
-    def argument(self, depth: int = 0) -> Term:
-        if self.peek() == "(":
-            return self.application(depth + 1)
-        return self.take() if self.peek().startswith("'") else self.symbol("an object")
 
     def application(self, depth: int) -> Application:
         if depth > MAX_TERM_DEPTH:
-            raise FormulaError("depth", f"{_shown(self.text)}: terms nest deeper than {MAX_TERM_DEPTH}")
+            raise self.fault(f"terms nest deeper than {MAX_TERM_DEPTH}", "depth")
         self.expect("(")
         function = self.symbol("a function")
         arguments = self.arguments(depth)
         if not 1 <= len(arguments) <= MAX_FUNCTION_ARITY:
-            raise FormulaError(
-                "arity",
-                f"{_shown(self.text)}: {function!r} has {len(arguments)} arguments, not 1 to {MAX_FUNCTION_ARITY}",
-            )
+            raise self.fault(f"{function!r} has {len(arguments)} arguments, not 1 to {MAX_FUNCTION_ARITY}", "arity")
         term = Application(function, arguments)
         if not is_within_bounds(term):
-            raise FormulaError("depth", f"{_shown(self.text)}: a term has more than {MAX_TERM_SIZE} symbols")
+            raise self.fault(f"a term has more than {MAX_TERM_SIZE} symbols", "depth")
         return term
 
     def symbol(self, role: str) -> str:
         token = self.name()
         if token in RESERVED_NAMES:
-            raise FormulaError("reserved_name", f"{_shown(self.text)}: {token!r} cannot name {role}")
+            raise self.fault(f"{token!r} cannot name {role}", "reserved_name")
         return token

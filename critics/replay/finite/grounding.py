@@ -65,7 +65,7 @@ class Grounder:
             case Variable(name):
                 return binding[name]
             case Application(function, arguments):
-                return self._applied(function, [self._ground(a, binding) for a in arguments])
+                return self._cases(function, [self._ground(a, binding) for a in arguments], ())
             case Operator(name, operands):
                 return self._operated(name, operands, binding)
             case Quantified(kind, variables, body):
@@ -83,16 +83,12 @@ class Grounder:
                 return kind == "exists"
             found.append(part)
         match kind:
-            case "forall":
-                return _conjunction(found)
-            case "exists":
-                return _disjunction(found)
+            case "forall" | "exists":
+                return _joined("and" if kind == "forall" else "or", found)
             case "count":
                 return _count(found)
-            case "sum":
-                return _applied_to("add", found)
             case _:
-                return _applied_to("distinct", found)
+                return _applied_to("add" if kind == "sum" else "distinct", found)
 
     def _operated(self, name: str, operands: Sequence[Term], binding: Mapping[str, int]) -> Ground:
         if name in ("and", "or"):
@@ -100,7 +96,7 @@ class Grounder:
             return self._unrolled("forall" if name == "and" else "exists", parts)
         if name == "implies":
             premise = self._ground(operands[0], binding)
-            return True if premise is False else _disjunction([_not(premise), self._ground(operands[1], binding)])
+            return True if premise is False else _joined("or", [_not(premise), self._ground(operands[1], binding)])
         if name == "if":
             condition = self._ground(operands[0], binding)
             if isinstance(condition, bool):
@@ -108,22 +104,19 @@ class Grounder:
             return ("if", condition, self._ground(operands[1], binding), self._ground(operands[2], binding))
         return _applied_to(name, [self._ground(operand, binding) for operand in operands])
 
-    def _applied(self, name: str, arguments: list[Ground]) -> Ground:
-        function = self._functions[name]
-        return self._cases(name, function, arguments, ())
-
-    def _cases(self, name: str, function: Function, arguments: list[Ground], fixed: tuple[int, ...]) -> Ground:
+    def _cases(self, name: str, arguments: list[Ground], fixed: tuple[int, ...]) -> Ground:
         """Return the value for arguments of which the first are `fixed`."""
         self._spend()
         if len(fixed) == len(arguments):
             return self._cell(name, fixed)
+        function = self._functions[name]
         argument, domain = arguments[len(fixed)], function.domains[len(fixed)]
         outside: Ground = False if function.is_boolean else self._cell(name, OUTSIDE)
         if not isinstance(argument, tuple):
-            return self._cases(name, function, arguments, (*fixed, int(argument))) if argument in domain else outside
+            return self._cases(name, arguments, (*fixed, int(argument))) if argument in domain else outside
         result = outside
         for value in reversed(domain):
-            case = self._cases(name, function, arguments, (*fixed, value))
+            case = self._cases(name, arguments, (*fixed, value))
             result = ("if", _applied_to("eq", [argument, value]), case, result)
         return result
 
@@ -139,18 +132,13 @@ def _not(part: Ground) -> Ground:
     return ("not", part)
 
 
-def _conjunction(parts: list[Ground]) -> Ground:
-    left = list(dict.fromkeys(part for part in parts if part is not True))
-    if any(part is False for part in left):
-        return False
-    return True if not left else left[0] if len(left) == 1 else ("and", *left)
-
-
-def _disjunction(parts: list[Ground]) -> Ground:
-    left = list(dict.fromkeys(part for part in parts if part is not False))
-    if any(part is True for part in left):
-        return True
-    return False if not left else left[0] if len(left) == 1 else ("or", *left)
+def _joined(name: str, parts: list[Ground]) -> Ground:
+    """Return parts joined by `and` or `or`, each once, without those that say nothing there."""
+    neutral = name == "and"
+    left = list(dict.fromkeys(part for part in parts if part is not neutral))
+    if any(part is (not neutral) for part in left):
+        return not neutral
+    return neutral if not left else left[0] if len(left) == 1 else (name, *left)
 
 
 def _count(parts: list[Ground]) -> Ground:

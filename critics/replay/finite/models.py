@@ -4,14 +4,20 @@ Constraints and the queries of every option are evaluated in the models given. W
 here again: `valid` that its formula fails in no model of the constraints, `sat` that it holds in one, and so on. A
 second solver confirms what has no model. Of a constraint problem there is a solution, for every other option one in
 which it fails, and for the claimed one none, which is found by trying everything. That the core is what the program
-says is read once more in `critics.recheck.second_reading`.
+says is for its critic to judge again (`critics.recheck.rejudging`).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, is_list, sealed_certificate
+from critics.replay.certificate import (
+    UNTRUSTED,
+    Rejected,
+    SealedCertificate,
+    is_list,
+    of_kinds,
+    sealed_certificate,
+)
 from critics.replay.finite.grounding import Grounder, script
 from critics.replay.finite.search import has_solution
 from critics.replay.finite.terms import (
@@ -29,13 +35,6 @@ from critics.replay.solvers import Budget, Trust, decide, weakest
 
 KIND = "program-options"
 BUDGET = Budget()
-
-
-def check_models(certificate: object) -> tuple[Core, list[Evaluation]]:
-    """Check digest, form, claim and all models; return the program and the models. Raises `Rejected`."""
-    sealed = sealed_certificate(certificate, (KIND,))
-    with UNTRUSTED:
-        return _checked(sealed)
 
 
 def check_options(certificate: object) -> Trust:
@@ -121,7 +120,9 @@ def _not(formula: Term) -> Term:
     return Operator("not", (formula,))
 
 
-def _checked(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]]:
+@of_kinds(KIND)
+def check_models(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]]:
+    """Check digest, form, claim and all models; return the program and the models. Raises `Rejected`."""
     problem, evidence = certificate.problem, certificate.evidence
     core = read_core(evidence["core"])
     if not core.constraints:
@@ -132,23 +133,17 @@ def _checked(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]]:
     models = [_model(core, evidence["constraints"], None)]
     holding: list[int] = []
     for position, (option, rows) in enumerate(zip(read_options(core), shown, strict=True)):
-        queries = option.queries
-        models += _models(core, queries, rows)
-        if all((row is not None) == query.wanted for query, row in zip(queries, rows, strict=True)):
+        if not is_list(rows):
+            raise Rejected("ill_formed")
+        asked = list(zip(option.queries, rows, strict=True))
+        models += [_model(core, row, query.formula) for query, row in asked if row is not None]
+        if all((row is not None) == query.wanted for query, row in asked):
             holding.append(position)
     if [chr(ord("A") + position) for position in holding] != [certificate.claim]:
         raise Rejected("claim")
     if problem.answer not in (None, certificate.claim):
         raise Rejected("wrong_answer")
     return core, models
-
-
-def _models(core: Core, queries: list[Query], shown: Any) -> Iterator[Evaluation]:
-    if not is_list(shown):
-        raise Rejected("ill_formed")
-    for query, rows in zip(queries, shown, strict=True):
-        if rows is not None:
-            yield _model(core, rows, query.formula)
 
 
 def _model(core: Core, rows: Any, query: Term | None) -> Evaluation:
@@ -170,8 +165,13 @@ def check_solutions(certificate: object, *, exhaustively: bool = True) -> Trust:
     sealed = sealed_certificate(certificate, (CSP_KIND,))
     with UNTRUSTED:
         core, option = _shown_solutions(sealed)
-        if exhaustively:
-            _check_entailed(sealed, core, option)
+        denied = Operator("not", (option,))
+        if exhaustively and has_solution(core.functions, [*core.constraints, denied]):
+            raise Rejected("has_a_counterexample")
+        own = {name: core.functions[name] for name in core.functions if name in called(option)}
+        if exhaustively and sealed.reference == "none" and not has_solution(own, [denied]):
+            # Attack: replace the right option by a tautology.
+            raise Rejected("trivial_option")
     return Trust.CHECKED
 
 
@@ -211,13 +211,3 @@ def _check_solution(core: Core, values: Any, failing: Term | None) -> None:
         raise Rejected("not_a_model")
     if failing is not None and evaluation.holds(failing):
         raise Rejected("not_a_counterexample")
-
-
-def _check_entailed(certificate: SealedCertificate, core: Core, option: Term) -> None:
-    """Raise where some solution fails the option, or where every assignment meets it."""
-    if has_solution(core.functions, [*core.constraints, Operator("not", (option,))]):
-        raise Rejected("has_a_counterexample")
-    own = {name: core.functions[name] for name in core.functions if name in called(option)}
-    if certificate.reference == "none" and not has_solution(own, [Operator("not", (option,))]):
-        # Attack: replace the right option by a tautology.
-        raise Rejected("trivial_option")

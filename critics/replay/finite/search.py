@@ -3,7 +3,6 @@
 Variables get their values one after the other, in the program's order. Work is the assignments tried, not time.
 """
 
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
@@ -16,10 +15,6 @@ MAX_TRIED = 100_000
 """Assignments that the checker tries."""
 Solution = Mapping[str, int]
 Compiled = Callable[[Solution], Value]
-_BINARY: dict[str, Callable[[Value, Value], Value]] = {
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-    "sub": operator.sub, "add": operator.add,
-}  # fmt: skip
 
 
 def solutions(
@@ -77,9 +72,6 @@ def compiled(term: Term) -> Compiled:
         case Operator("or", operands):
             parts = [compiled(operand) for operand in operands]
             return lambda values: any(part(values) for part in parts)
-        case Operator(name, (one, other)) if name in _BINARY:
-            combine, left, right = _BINARY[name], compiled(one), compiled(other)
-            return lambda values: combine(left(values), right(values))
         case Operator(name, operands):
             parts = [compiled(operand) for operand in operands]
             return lambda values: operated(name, [part(values) for part in parts])

@@ -1,14 +1,14 @@
 """Terms of finite programs, their form in certificates, and their values in a model.
 
-In JSON a term is a number, a truth
-value, or a list: `["var", name]`, `["call", function, terms..]`, `[operator, terms..]` or `[quantifier, [[name,
-[values..]]..], body]` with `forall`, `exists`, `count`, `sum` or `all-different`. A model gives each function a table;
-outside its domains a predicate is false, and a function of numbers has one value of its own. Every sort is a finite
-list of integers.
+In JSON a term is a number, a truth value, or a list: `["var", name]`, `["call", function, terms..]`, `[operator,
+terms..]` or `[quantifier, [[name, [values..]]..], body]` with `forall`, `exists`, `count`, `sum` or `all-different`. A
+model gives each function a table; outside its domains a predicate is false, and a function of numbers has one value of
+its own. Every sort is a finite list of integers.
 """
 
+import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -150,66 +150,53 @@ def read_term(
             raise Rejected("ill_formed")
         return Quantified(QUANTIFIERS[head], ranges, read_term(body, functions, bound | names, depth + 1))
     name, operands = (parts[0], parts[1:]) if head == "call" else (head, parts)
-    if len(operands) not in ((len(functions[name].domains),) if head == "call" else ARITIES[head]):
+    if len(operands) not in ((len(functions[name].domains),) if head == "call" else _OPERATORS[head][0]):
         raise Rejected("ill_formed")
     read = tuple([read_term(operand, functions, bound, depth + 1) for operand in operands])
     return Application(name, read) if head == "call" else Operator(name, read)
 
 
-ARITIES = {
-    **dict.fromkeys(("not", "abs"), range(1, 2)),
-    **dict.fromkeys(("implies", "iff", "eq", "ne", "lt", "le", "gt", "ge", "sub", "mul", "div", "mod"), range(2, 3)),
-    "if": range(3, 4),
-    **dict.fromkeys(("and", "or"), range(MAX_STEPS)),
-    **dict.fromkeys(("xor", "add", "min", "max", "distinct"), range(1, MAX_STEPS)),
+def _compared(compare: Callable[[Any, Any], bool]) -> Callable[[Sequence[Value]], bool]:
+    return lambda values: compare(values[0], values[1])
+
+
+def _divided(divide: Callable[[int, int], int]) -> Callable[[Sequence[Value]], int]:
+    def divided(values: Sequence[Value]) -> int:
+        if values[1] == 0:
+            raise Undefined("division by nothing")
+        return divide(values[0], values[1])
+
+    return divided
+
+
+_ONE, _TWO, _THREE, _SOME, _ANY = range(1, 2), range(2, 3), range(3, 4), range(1, MAX_STEPS), range(MAX_STEPS)
+_OPERATORS: dict[str, tuple[range, Callable[[Sequence[Value]], Value]]] = {
+    "and": (_ANY, all),
+    "or": (_ANY, any),
+    "not": (_ONE, lambda values: not values[0]),
+    "implies": (_TWO, lambda values: not values[0] or bool(values[1])),
+    "xor": (_SOME, lambda values: sum(map(bool, values)) % 2 == 1),
+    "if": (_THREE, lambda values: values[1 if values[0] else 2]),
+    "iff": (_TWO, _compared(operator.eq)),
+    **{name: (_TWO, _compared(getattr(operator, name))) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
+    "distinct": (_SOME, lambda values: len(set(values)) == len(values)),
+    "add": (_SOME, lambda values: sum(map(int, values))),
+    "sub": (_TWO, lambda values: int(values[0]) - int(values[1])),
+    "mul": (_TWO, lambda values: int(values[0]) * int(values[1])),
+    "div": (_TWO, _divided(lambda one, other: one // other)),
+    "mod": (_TWO, _divided(lambda one, other: one % other)),
+    "abs": (_ONE, lambda values: abs(int(values[0]))),
+    "min": (_SOME, lambda values: int(min(values))),
+    "max": (_SOME, lambda values: int(max(values))),
 }
-"""Number of operands that each operator takes."""
+"""Numbers of operands that each operator takes, and its value."""
 
 
-def operated(head: str, values: list[Value]) -> Value:
+def operated(head: str, values: Sequence[Value]) -> Value:
     """Return an operator's value; raises `Undefined` for a division by nothing."""
-    first, second = (*values, 0, 0)[:2]
-    match head:
-        case "and" | "or":
-            return all(values) if head == "and" else any(values)
-        case "not":
-            return not first
-        case "implies":
-            return not first or bool(second)
-        case "xor":
-            return sum(map(bool, values)) % 2 == 1
-        case "if":
-            return values[1 if first else 2]
-        case "iff" | "eq" | "ne":
-            return (first == second) == (head != "ne")
-        case "lt" | "ge":
-            return (first < second) == (head == "lt")
-        case "gt" | "le":
-            return (first > second) == (head == "gt")
-        case "distinct":
-            return len(set(values)) == len(values)
-        case _:
-            return _arithmetic(head, values, int(first), int(second))
-
-
-def _arithmetic(head: str, values: list[Value], first: int, second: int) -> int:
-    match head:
-        case "add":
-            return sum(map(int, values))
-        case "sub":
-            return first - second
-        case "mul":
-            return first * second
-        case "abs":
-            return abs(first)
-        case "min":
-            return int(min(values))
-        case "max":
-            return int(max(values))
-        case "div" | "mod" if second != 0:
-            return first // second if head == "div" else first % second
-        case _:
-            raise Undefined("division by nothing" if head in ("div", "mod") else f"no operator {head!r}")
+    if head not in _OPERATORS:
+        raise Undefined(f"no operator {head!r}")
+    return _OPERATORS[head][1](values)
 
 
 def core_record(

@@ -3,11 +3,10 @@
 What is compared with a reference is compared here as well: every premise is one of its axioms or follows from one of
 them alone, and the conclusion is its goal. A reference in Horn statements is read here; one in first-order logic comes
 in whatever notation, and who asks hands over a reader (`Canonical`) that gives its canonical text. That premises and
-steps say what the sentences beside them say is read once more by `critics.recheck.second_reading`.
+steps say what the sentences beside them say is for their critic to judge again (`critics.recheck.rejudging`).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from critics.replay.answers import check_claim
@@ -17,6 +16,7 @@ from critics.replay.certificate import (
     SealedCertificate,
     SealedFormal,
     are_texts,
+    of_kinds,
     sealed_certificate,
 )
 from critics.replay.first_order import syntax as fo
@@ -41,24 +41,11 @@ Canonical = Callable[[list[str]], list[str]]
 """Gives formulas in any notation in canonical text."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Theory:
-    axioms: list[fo.Formula]
-    goal: fo.Formula
-
-
 def check_entailment(certificate: object, canonical: Canonical) -> Trust:
     """Accept by returning what it rests on, or raise `Rejected` with the reason."""
     sealed = sealed_certificate(certificate, (KIND,))
     with UNTRUSTED:
         return _check(sealed, canonical)
-
-
-def check_chain(certificate: object) -> Trust:
-    """Accept a text's steps, each confirmed from those before it, or raise `Rejected` with the reason."""
-    sealed = sealed_certificate(certificate, (CHAIN_KIND,))
-    with UNTRUSTED:
-        return _check_chain(sealed)
 
 
 def _formulas(texts: list[str]) -> list[fo.Formula]:
@@ -72,7 +59,9 @@ def _formulas(texts: list[str]) -> list[fo.Formula]:
     return formulas
 
 
-def _check_chain(certificate: SealedCertificate) -> Trust:
+@of_kinds(CHAIN_KIND)
+def check_chain(certificate: SealedCertificate) -> Trust:
+    """Accept a text's steps, each confirmed from those before it, or raise `Rejected` with the reason."""
     evidence = certificate.evidence
     steps: Any = evidence["steps"]
     result = evidence["result"]
@@ -91,12 +80,17 @@ def _check_chain(certificate: SealedCertificate) -> Trust:
     # What is said to be unknown can fail under the premises too.
     under = premises if result == "unknown" else []
     check_model(evidence["models"]["contingent"], [*under, fo.negated(answer)])
-    if result == "unknown" and not fo.signature([goal]).symbols() <= fo.signature(premises).symbols():
-        raise Rejected("not_in_premises")
+    if result == "unknown":
+        _check_mentioned(goal, premises)
     # The step comes last: what entails it stands before.
     asked = [[*premises, *said[:at], fo.negated(step)] for at, step in enumerate(said)]
     decided = [] if result == "unknown" else [[*said, fo.negated(answer)]]
     return weakest(*(confirm([question]) for question in [*asked, *decided]))
+
+
+def _check_mentioned(goal: fo.Formula, premises: list[fo.Formula]) -> None:
+    if not fo.signature([goal]).symbols() <= fo.signature(premises).symbols():
+        raise Rejected("not_in_premises")
 
 
 def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
@@ -108,9 +102,11 @@ def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
     *premises, goal = _formulas(texts)
     answer = goal if result == "true" else fo.negated(goal)
     theory = None if formal is None else _theory(formal, canonical)
-    _check_models(evidence["models"], result, [*([] if theory is None else theory.axioms), *premises], goal)
-    if theory is None:
-        _check_trusted(premises, goal, answer, result)
+    _check_models(evidence["models"], result, [*(theory or [])[:-1], *premises], goal)
+    if theory is None and result != "unknown" and key(answer) in set(map(key, premises)):
+        raise Rejected("goal_assumed")
+    if theory is None and result == "unknown":
+        _check_mentioned(goal, premises)
     asked = _given_apart(premises, answer, result) if theory is None else _questions(premises, goal, theory)
     if result != "unknown":
         asked.append([[*premises, fo.negated(answer)]])
@@ -118,13 +114,13 @@ def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
     return weakest(*[confirm(group) for group in asked])
 
 
-def _theory(formal: SealedFormal, canonical: Canonical) -> _Theory:
+def _theory(formal: SealedFormal, canonical: Canonical) -> list[fo.Formula]:
+    """Return the axioms of a reference, and last its goal."""
     try:
         statements = [*map(parse_statement, formal.axioms), parse_literal(formal.goal)]
-        *axioms, goal = (folded(first_order(statement)) for statement in statements)
+        return [folded(first_order(statement)) for statement in statements]
     except HornError:
-        *axioms, goal = map(read, canonical([*formal.axioms, formal.goal]))
-    return _Theory(axioms, goal)
+        return list(map(read, canonical([*formal.axioms, formal.goal])))
 
 
 def _check_models(models: Any, result: str, stated: list[fo.Formula], goal: fo.Formula) -> None:
@@ -140,14 +136,6 @@ def _check_models(models: Any, result: str, stated: list[fo.Formula], goal: fo.F
         check_model(models[name], claimed[name])
 
 
-def _check_trusted(premises: list[fo.Formula], goal: fo.Formula, answer: fo.Formula, result: str) -> None:
-    if result == "unknown":
-        if not fo.signature([goal]).symbols() <= fo.signature(premises).symbols():
-            raise Rejected("not_in_premises")
-    elif key(answer) in set(map(key, premises)):
-        raise Rejected("goal_assumed")
-
-
 def _given_apart(premises: list[fo.Formula], answer: fo.Formula, result: str) -> list[list[list[fo.Formula]]]:
     """Return what must have no model where a premise has the answer as a part: the others must give it too."""
     # Attack: hide the answer in a conjunction, where nothing else gives it.
@@ -158,18 +146,18 @@ def _given_apart(premises: list[fo.Formula], answer: fo.Formula, result: str) ->
     return [[[*others, fo.Not(answer)]]]
 
 
-def _questions(premises: list[fo.Formula], goal: fo.Formula, theory: _Theory) -> list[list[list[fo.Formula]]]:
+def _questions(premises: list[fo.Formula], goal: fo.Formula, theory: list[fo.Formula]) -> list[list[list[fo.Formula]]]:
     """Return groups of sets of formulas; one of each must have no model, for the program to say what is stated."""
-    if not shares_vocabulary([*premises, goal], [*theory.axioms, theory.goal]):
+    if not shares_vocabulary([*premises, goal], theory):
         raise Rejected("other_vocabulary")
     try:
         groups = [
-            [[axiom, fo.Not(part)] for axiom in candidates] for part, candidates in reworded(premises, theory.axioms)
+            [[axiom, fo.Not(part)] for axiom in candidates] for part, candidates in reworded(premises, theory[:-1])
         ]
     except fo.FormulaError as error:
         raise Rejected("too_large") from error
-    if key(goal) != key(theory.goal):
-        groups.append([[fo.Not(fo.Compound(fo.Operator.IFF, (goal, theory.goal)))]])
+    if key(goal) != key(theory[-1]):
+        groups.append([[fo.Not(fo.Compound(fo.Operator.IFF, (goal, theory[-1])))]])
     return groups
 
 

@@ -126,13 +126,9 @@ class Signature:
 
     def symbols(self) -> frozenset[tuple[str, str]]:
         """Return every symbol as (kind, name)."""
-        kinds = {
-            "proposition": self.propositions,
-            "predicate": self.predicates,
-            "function": self.functions,
-            "constant": self.constants,
-        }
-        return frozenset((kind, name) for kind, names in kinds.items() for name in names)
+        kinds = ("proposition", "predicate", "function", "constant")
+        names = (self.propositions, self.predicates, self.functions, self.constants)
+        return frozenset((kind, name) for kind, of_kind in zip(kinds, names, strict=True) for name in of_kind)
 
 
 def negated(formula: Formula) -> Formula:
@@ -159,18 +155,15 @@ def terms(formula: Formula) -> Iterator[Term]:
     """Yield every term of a formula, also those inside others."""
     waiting: list[Term] = []
     for part in subformulas(formula):
-        match part:
-            case Atom(arguments=arguments):
-                waiting.extend(arguments)
-            case Equality(left, right):
-                waiting += (left, right)
-            case _:
-                pass
+        if isinstance(part, Atom):
+            waiting += part.arguments
+        elif isinstance(part, Equality):
+            waiting += (part.left, part.right)
     while waiting:
         term = waiting.pop()
         yield term
         if isinstance(term, Application):
-            waiting.extend(term.arguments)
+            waiting += term.arguments
 
 
 def rebuilt(
@@ -199,15 +192,7 @@ def with_leaves(term: Term, leaf: Callable[[Variable | Constant], Term]) -> Term
 
 def variables_of(atom: Atom | Equality) -> list[str]:
     """Return the variables of an atom, repeated where they are."""
-    waiting = [*atom.arguments] if isinstance(atom, Atom) else [atom.left, atom.right]
-    found: list[str] = []
-    while waiting:
-        term = waiting.pop()
-        if isinstance(term, Variable):
-            found.append(term.name)
-        elif isinstance(term, Application):
-            waiting += term.arguments
-    return found
+    return [term.name for term in terms(atom) if isinstance(term, Variable)]
 
 
 def free_variables(formula: Formula) -> frozenset[str]:
@@ -280,8 +265,11 @@ def flattened(formula: Formula) -> Formula:
         return formula
     flat: list[Formula] = []
     for operand in formula.operands:
-        nests = isinstance(operand, Compound) and operand.operator is formula.operator
-        flat += operand.operands if isinstance(operand, Compound) and nests else [operand]
+        match operand:
+            case Compound(formula.operator, inner):
+                flat += inner
+            case _:
+                flat.append(operand)
     return Compound(formula.operator, tuple(flat))
 
 
@@ -295,11 +283,9 @@ def key(formula: Formula) -> str:
 
 def _unsigned(formula: Formula) -> Formula:
     """Drop pairs of negations."""
-    match formula:
-        case Not(Not(body)):
-            return _unsigned(body)
-        case _:
-            return rebuilt(formula, _unsigned)
+    if isinstance(formula, Not) and isinstance(formula.body, Not):
+        return _unsigned(formula.body.body)
+    return rebuilt(formula, _unsigned)
 
 
 def _key(formula: Formula, bound: tuple[str, ...]) -> str:
@@ -330,8 +316,5 @@ def _term_key(term: Term, bound: tuple[str, ...]) -> str:
 
 def conjuncts(formula: Formula) -> tuple[Formula, ...]:
     """Return the parts of a conjunction, or the formula alone."""
-    match flattened(formula):
-        case Compound(Operator.AND, operands):
-            return operands
-        case flat:
-            return (flat,)
+    flat = flattened(formula)
+    return flat.operands if isinstance(flat, Compound) and flat.operator is Operator.AND else (flat,)
