@@ -126,6 +126,7 @@ def test_a_reference_that_says_the_opposite_of_the_text_is_rejected(formal: Any)
         record = trace(formal=formal)["judgement"]
         opposite(record["certificate"])
         record["certificate"]["evidence"]["reference"] = source
+        record["certificate"]["formalisation"] = "checked" if source == "prontoqa" else "given"
         record["answer"] = "false"
         expected = "reference_is_not_the_text" if source == "prontoqa" else "text_says_otherwise"
         assert reason(resealed({"judgement": record})["judgement"]) == expected
@@ -150,7 +151,7 @@ def test_an_axiom_slipped_into_reference_and_proof_is_rejected():
     assert reason(resealed(record)) == "judged_otherwise"
     bare = {key: value for key, value in record["judgement"].items() if key != "completion"}
     assert reason(bare) == "reference_is_not_the_text"
-    certificate["evidence"]["reference"] = "given"
+    certificate["evidence"]["reference"] = certificate["formalisation"] = "given"
     assert reason(resealed(record)) == "other_problem"
 
 

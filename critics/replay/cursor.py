@@ -39,6 +39,11 @@ class TokenCursor:
         if self.take() != wanted:
             raise self.fault(f"{wanted!r} is missing")
 
+    def end(self) -> None:
+        """Raise `fault` unless everything is read."""
+        if self.peek():
+            raise self.fault(f"unexpected {self.peek()!r}")
+
     def fault(self, why: str) -> ValueError:
         """Return the error of a text that cannot be read."""
         return ValueError(why)

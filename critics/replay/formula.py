@@ -245,10 +245,6 @@ class _Reader(TokenCursor):
         if self.take() != wanted:
             raise self.fault(f"expected {wanted!r}")
 
-    def end(self) -> None:
-        if self.peek():
-            raise self.fault(f"unexpected {_shown(self.peek())}")
-
     def literal(self, *, negated: bool = False) -> Literal:
         self.expect("(")
         head = self.name()

@@ -203,7 +203,7 @@ class _Writer:
         lines += [_open(name, arity) for name, arity in sorted(relations)]
         lines += [_open(name, 0) for name in [*propositions, *([CONCLUSION] if concludes else [])]]
         functions = [(self._names.of("function", name), arity) for name, arity in sorted(self._used.functions.items())]
-        lines += [_value(name, arity) for name, arity in functions]
+        lines += [_chosen(name, [f"X{place}" for place in range(1, arity + 1)], "V") for name, arity in functions]
         return lines + (_congruence(sorted(relations), functions) if equal else [])
 
     def rules(self, clauses: Clauses, given: tuple[str, ...] = ()) -> list[str]:
@@ -252,11 +252,6 @@ class _Writer:
 def _open(name: str, arity: int) -> str:
     arguments = [f"X{place}" for place in range(1, arity + 1)]
     return f"1 {{{_applied(name, arguments)}; -{_applied(name, arguments)}}} 1{_elements(arguments)}."
-
-
-def _value(name: str, arity: int) -> str:
-    arguments = [f"X{place}" for place in range(1, arity + 1)]
-    return _chosen(name, arguments, "V")
 
 
 def _chosen(name: str, needs: Sequence[str], variable: str) -> str:

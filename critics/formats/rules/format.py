@@ -53,7 +53,7 @@ class Rules(Format):
             return None
         clauses = [atom for clause in read.clauses for atom in (*clause.premises, clause.conclusion)]
         names = [name for atom in (*clauses, read.query) for name in (atom.predicate, *atom.arguments)]
-        return with_names(completion, fresh_names((n for n in names if not n.startswith("$")), merged=True))
+        return with_names(completion, fresh_names((n for n in map(str, names) if not n.startswith("$")), merged=True))
 
     def comments(self, completion: str) -> "Iterator[Comment]":
         from critics.formats.rules.reader import TITLES

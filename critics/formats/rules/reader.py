@@ -25,7 +25,9 @@ from critics.replay.formula import (
     Literal,
     Rule,
     Statement,
+    Term,
 )
+from critics.replay.matching import literals_of
 
 TITLES = {
     "predicates": ("Predicates", "Predicate"),
@@ -47,29 +49,13 @@ _NO_LINES = ("none", "none.", "n/a", "-", "(none)")
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenAtom:
-    """A signed atom as written: names are texts, variables start with `$`."""
-
-    value: bool
-    predicate: str
-    arguments: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """Rule whose conclusion follows if all premises hold; without premises a fact."""
-
-    premises: tuple[WrittenAtom, ...]
-    conclusion: WrittenAtom
-
-
-@dataclass(frozen=True, slots=True)
 class RulesProgram:
-    """A program as read; `query_is_open` where the query asks for a value and states none."""
+    """A program as it is written, rules without premises being facts; variables start with `$`."""
 
-    clauses: tuple[Clause, ...]
-    query: WrittenAtom
+    clauses: tuple[Rule, ...]
+    query: Literal
     query_is_open: bool
+    """True if the query asks for a value and states none."""
 
 
 def read_rules(text: str, repairs: Repairs) -> RulesProgram:
@@ -102,15 +88,15 @@ def _declarations(lines: Sequence[Line], repairs: Repairs) -> Iterator[tuple[str
             yield name, len(arguments)
 
 
-def _clauses(line: Line, section: str, declared: dict[str, int], repairs: Repairs) -> list[Clause]:
+def _clauses(line: Line, section: str, declared: dict[str, int], repairs: Repairs) -> list[Rule]:
     reader = ClauseReader(line, declared, repairs)
     left, sign, right = reader.clause()
     if sign == "":
         if len(left) > 1:
-            if any(a.startswith("$") for atom in left for a in atom.arguments):
+            if any(str(a).startswith("$") for atom in left for a in atom.arguments):
                 raise line.error("syntax", "a conjunction with variables and without a conclusion")
             repairs.note("conjoined_facts")
-        return [Clause((), atom) for atom in left]
+        return [Rule((), atom) for atom in left]
     if sign == "<<<":
         repairs.note("reversed_rule")
         left, right = right, left
@@ -118,25 +104,22 @@ def _clauses(line: Line, section: str, declared: dict[str, int], repairs: Repair
         repairs.note("rule_among_facts")
     if len(right) > 1:
         repairs.note("split_conclusion")
-    return [_with_variables(Clause(tuple(left), atom), repairs) for atom in right]
+    return [_with_variables(Rule(tuple(left), atom), repairs) for atom in right]
 
 
-def _with_variables(clause: Clause, repairs: Repairs) -> Clause:
+def _with_variables(clause: Rule, repairs: Repairs) -> Rule:
     """Read the names `x` and `Something` as variables: a rule has no object of that name."""
     atoms = (*clause.premises, clause.conclusion)
-    if not any(argument.lower() in _PRONOUNS for atom in atoms for argument in atom.arguments):
+    written = {argument for atom in atoms for argument in map(str, atom.arguments)}
+    meant: dict[str, Term] = {name: f"${name.lower()}" for name in written if name.lower() in _PRONOUNS}
+    if not meant:
         return clause
     repairs.note("bare_variable")
-    *premises, conclusion = (
-        WrittenAtom(
-            atom.value, atom.predicate, tuple(f"${a.lower()}" if a.lower() in _PRONOUNS else a for a in atom.arguments)
-        )
-        for atom in atoms
-    )
-    return Clause(tuple(premises), conclusion)
+    *premises, conclusion = (atom.substitute(meant) for atom in atoms)
+    return Rule(tuple(premises), conclusion)
 
 
-def _query(lines: Sequence[Line], declared: dict[str, int], repairs: Repairs) -> tuple[WrittenAtom, bool]:
+def _query(lines: Sequence[Line], declared: dict[str, int], repairs: Repairs) -> tuple[Literal, bool]:
     """Read the first line; prose may follow, another query must not."""
     if not lines:
         raise ProgramError("no_query", "the program has no query")
@@ -169,7 +152,7 @@ class ClauseReader(TokenCursor):
         self.open_value = False
         super().__init__(line.tokens(_TOKEN, MAX_TOKENS))
 
-    def clause(self) -> tuple[list[WrittenAtom], str, list[WrittenAtom]]:
+    def clause(self) -> tuple[list[Literal], str, list[Literal]]:
         """Read atoms, and where an arrow follows those behind it; the sign is the arrow's direction."""
         left = self._atoms()
         sign = self.peek()
@@ -183,7 +166,7 @@ class ClauseReader(TokenCursor):
         self.end()
         return left, "<<<" if sign == "<<<" else ">>>", right
 
-    def literal(self, depth: int = 0) -> WrittenAtom:
+    def literal(self, depth: int = 0) -> Literal:
         """Read one signed atom, within `depth` negations in brackets."""
         if depth > MAX_DEPTH:
             raise self.fault(f"more than {MAX_DEPTH} negations in each other")
@@ -196,7 +179,7 @@ class ClauseReader(TokenCursor):
         if self.takes("=", "=="):
             self._repairs.note("value_after_atom")
             value = value == self._value(self.take())
-        return WrittenAtom(atom.value == value, atom.predicate, atom.arguments)
+        return Literal(atom.positive == value, atom.predicate, atom.arguments)
 
     def application(self) -> tuple[str, list[str]]:
         """Read a name and its arguments in brackets; a name may have several words."""
@@ -208,12 +191,7 @@ class ClauseReader(TokenCursor):
         self.expect(")")
         return name, arguments
 
-    def end(self) -> None:
-        """Raise unless everything is read; a full stop and a closing bracket too many say nothing."""
-        if self.peek():
-            raise self.fault(f"unexpected {self.peek()!r}")
-
-    def _atoms(self) -> list[WrittenAtom]:
+    def _atoms(self) -> list[Literal]:
         atoms = [self.literal()]
         while self.peek().lower() in _AND:
             if self.take() != "&&":
@@ -221,7 +199,7 @@ class ClauseReader(TokenCursor):
             atoms.append(self.literal())
         return atoms
 
-    def _negated(self, depth: int) -> WrittenAtom:
+    def _negated(self, depth: int) -> Literal:
         """Read `Not(Cold(x, True))`, `Not(Cold(x), True)` or `!(Cold(x, True))`."""
         self.take()
         self.expect("(")
@@ -231,9 +209,9 @@ class ClauseReader(TokenCursor):
             value = not self._value(self.take())
         self.expect(")")
         self._repairs.note("negation_sign")
-        return WrittenAtom(inner.value == value, inner.predicate, inner.arguments)
+        return Literal(inner.positive == value, inner.predicate, inner.arguments)
 
-    def _atom(self) -> WrittenAtom:
+    def _atom(self) -> Literal:
         name, arguments = self.application()
         last = arguments[-1].lower()
         if last in _VALUES:
@@ -247,7 +225,7 @@ class ClauseReader(TokenCursor):
             value = True
         if not arguments:
             raise self._line.error("arity", f"{name} says nothing of anything")
-        return WrittenAtom(value, name, tuple(arguments))
+        return Literal(value, name, tuple(arguments))
 
     def _value(self, token: str) -> bool:
         if token.lower() not in _VALUES:
@@ -281,7 +259,7 @@ class RuleNames:
         self._repairs, self._text = repairs, text.lower()
         self._known: dict[tuple[str, str], str] = {}
         self._spelt: dict[tuple[str, str], str] = {}
-        for literal in (literal for statement in reference for literal in _literals(statement)):
+        for literal in (literal for statement in reference for literal in literals_of(statement)):
             self._known["predicate", literal.predicate] = literal.predicate
             self._known.setdefault(("predicate", _predicate_key(literal.predicate)), literal.predicate)
             for argument in literal.arguments:
@@ -289,7 +267,7 @@ class RuleNames:
                     self._known[("object", _object_key(argument))] = argument
         self._stated = frozenset(key for role, key in self._known if role == "predicate")
 
-    def statement(self, clause: Clause) -> Statement:
+    def statement(self, clause: Rule) -> Statement:
         """Return a clause in the formal language; raises `ProgramError` for what this cannot say."""
         variables: dict[str, str] = {}
         premises = tuple(self.literal(atom, variables) for atom in clause.premises)
@@ -303,15 +281,14 @@ class RuleNames:
             raise ProgramError("unbound_head_var", f"{conclusion} speaks of what no premise speaks of")
         return Rule(premises, conclusion)
 
-    def literal(self, atom: WrittenAtom, variables: dict[str, str]) -> Literal:
+    def literal(self, atom: Literal, variables: dict[str, str]) -> Literal:
         """Return an atom in the formal language; `variables` holds the statement's, and is extended."""
         if len(atom.arguments) > MAX_ARITY:
             raise ProgramError("arity", f"{atom.predicate} has more than {MAX_ARITY} arguments")
-        return Literal(
-            atom.value,
-            self._name("predicate", atom.predicate, len(atom.arguments)),
-            tuple(self._variable(a, variables) if a[0] == "$" else self._name("object", a) for a in atom.arguments),
-        )
+        predicate = self._name("predicate", atom.predicate, len(atom.arguments))
+        written = map(str, atom.arguments)
+        named = [self._variable(a, variables) if a[0] == "$" else self._name("object", a) for a in written]
+        return Literal(atom.positive, predicate, tuple(named))
 
     def _variable(self, name: str, variables: dict[str, str]) -> str:
         if name not in variables and len(variables) == len(_VARIABLES):
@@ -350,13 +327,6 @@ def elaborate(program: RulesProgram, vocabulary: RuleNames) -> tuple[list[Statem
     if variables:
         raise ProgramError("free_variable", "the query has a variable")
     return statements, query
-
-
-def _literals(statement: Statement) -> Iterator[Literal]:
-    if isinstance(statement, Literal):
-        yield statement
-    else:
-        yield from (*statement.premises, statement.conclusion)
 
 
 def _plain(written: str) -> str:

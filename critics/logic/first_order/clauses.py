@@ -36,9 +36,10 @@ def clauses_of(formula: fo.Formula, names: Iterator[str] | None = None) -> Claus
     `names` yields the variables' new names. Raises `FormulaError`: `too_large` above `MAX_CLAUSES`.
     """
     normaliser = _Normaliser(names or (f"X{number}" for number in count(1)))
-    matrix = normaliser.matrix(formula, {})
-    kept = (clause for clause in dict.fromkeys(map(_tidied, _conjunction(matrix))) if not _is_tautology(clause))
-    return Clauses(tuple(kept), normaliser.witnesses)
+    matrix = normaliser.matrix(affirmative(formula), {})
+    clauses = dict.fromkeys(tuple(dict.fromkeys(clause)) for clause in _conjunction(matrix))
+    is_tautology = {clause: any((not sign, atom) in clause for sign, atom in clause) for clause in clauses}
+    return Clauses(tuple(clause for clause in clauses if not is_tautology[clause]), normaliser.witnesses)
 
 
 def affirmative(formula: fo.Formula) -> fo.Formula:
@@ -49,7 +50,7 @@ def affirmative(formula: fo.Formula) -> fo.Formula:
     if _size(formula) > MAX_PARTS:
         # Attack: thirty ↔ inside each other, each of which doubles what is inside.
         raise fo.FormulaError("too_large", f"without ↔ and ⊕ the formula has more than {MAX_PARTS} parts")
-    return _affirmative(formula)
+    return _affirmative(formula, True)
 
 
 def _size(formula: fo.Formula) -> int:
@@ -63,59 +64,28 @@ def _size(formula: fo.Formula) -> int:
             return 1
 
 
-def _affirmative(formula: fo.Formula) -> fo.Formula:
+def _affirmative(formula: fo.Formula, holds: bool) -> fo.Formula:
+    """Return the affirmative form of a formula, or of its negation."""
     match formula:
-        case fo.Atom() | fo.Equality() | fo.Not(fo.Atom() | fo.Equality()):
-            return formula
+        case fo.Atom() | fo.Equality():
+            return formula if holds else fo.Not(formula)
         case fo.Not(body):
-            return _negative(body)
+            return _affirmative(body, not holds)
         case fo.Quantified(quantifier, variable, body):
-            return fo.Quantified(quantifier, variable, _affirmative(body))
+            return fo.Quantified(quantifier if holds else quantifier.other, variable, _affirmative(body, holds))
         case fo.Compound(fo.Operator.AND | fo.Operator.OR as operator, operands):
-            return fo.Compound(operator, tuple(map(_affirmative, operands)))
+            joined = fo.Operator.AND if (operator is fo.Operator.AND) == holds else fo.Operator.OR
+            return fo.Compound(joined, tuple(_affirmative(operand, holds) for operand in operands))
         case fo.Compound(fo.Operator.IMPLIES, (left, right)):
-            return _either(_affirmative(fo.Not(left)), _affirmative(right))
-        case fo.Compound(fo.Operator.IFF, (left, right)):
-            return _both(
-                _either(_affirmative(fo.Not(left)), _affirmative(right)), _either(_affirmative(left), _no(right))
-            )
-        case fo.Compound(_, (left, right)):
-            return _both(_either(_affirmative(left), _affirmative(right)), _either(_no(left), _no(right)))
+            sides = (_affirmative(left, not holds), _affirmative(right, holds))
+            return fo.Compound(fo.Operator.OR if holds else fo.Operator.AND, sides)
+        case fo.Compound(operator, (left, right)):
+            same = (operator is fo.Operator.IFF) == holds
+            one = (_affirmative(left, not same), _affirmative(right, True))
+            other = (_affirmative(left, same), _affirmative(right, False))
+            return fo.Compound(fo.Operator.AND, (fo.Compound(fo.Operator.OR, one), fo.Compound(fo.Operator.OR, other)))
         case fo.Compound():
             raise AssertionError(f"{formula.operator} has two operands")
-
-
-def _no(formula: fo.Formula) -> fo.Formula:
-    return _affirmative(fo.negated(formula))
-
-
-def _negative(formula: fo.Formula) -> fo.Formula:
-    """Return the affirmative form of a compound formula's negation."""
-    match formula:
-        case fo.Not(body):
-            return _affirmative(body)
-        case fo.Quantified(quantifier, variable, body):
-            return fo.Quantified(quantifier.other, variable, _no(body))
-        case fo.Compound(fo.Operator.AND, operands):
-            return fo.Compound(fo.Operator.OR, tuple(map(_no, operands)))
-        case fo.Compound(fo.Operator.OR, operands):
-            return fo.Compound(fo.Operator.AND, tuple(map(_no, operands)))
-        case fo.Compound(fo.Operator.IMPLIES, (left, right)):
-            return _both(_affirmative(left), _no(right))
-        case fo.Compound(fo.Operator.IFF, operands):
-            return _affirmative(fo.Compound(fo.Operator.XOR, operands))
-        case fo.Compound(_, operands):
-            return _affirmative(fo.Compound(fo.Operator.IFF, operands))
-        case fo.Atom() | fo.Equality():
-            return fo.Not(formula)
-
-
-def _both(left: fo.Formula, right: fo.Formula) -> fo.Formula:
-    return fo.Compound(fo.Operator.AND, (left, right))
-
-
-def _either(left: fo.Formula, right: fo.Formula) -> fo.Formula:
-    return fo.Compound(fo.Operator.OR, (left, right))
 
 
 @dataclass(slots=True)
@@ -126,18 +96,15 @@ class _Normaliser:
     witnesses: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def matrix(self, formula: fo.Formula, renamed: Mapping[str, str]) -> fo.Formula:
-        return self._matrix(affirmative(formula), renamed)
-
-    def _matrix(self, formula: fo.Formula, renamed: Mapping[str, str]) -> fo.Formula:
         match formula:
             case fo.Quantified(quantifier, variable, body):
                 name = next(self.names)
                 if quantifier is fo.Quantifier.SOME:
                     self.witnesses[name] = self._dependencies(formula, renamed)
-                return self._matrix(body, {**renamed, variable: name})
+                return self.matrix(body, {**renamed, variable: name})
             case _:
                 return fo.rebuilt(
-                    formula, lambda part: self._matrix(part, renamed), lambda term: _renamed(term, renamed)
+                    formula, lambda part: self.matrix(part, renamed), lambda term: _renamed(term, renamed)
                 )
 
     def _dependencies(self, formula: fo.Formula, renamed: Mapping[str, str]) -> tuple[str, ...]:
@@ -159,29 +126,13 @@ def _conjunction(matrix: fo.Formula) -> list[Clause]:
             return [((True, matrix),)]
         case fo.Not(fo.Atom() | fo.Equality() as atom):
             return [((False, atom),)]
-        case fo.Compound(fo.Operator.AND, operands):
-            found = [clause for operand in operands for clause in _conjunction(operand)]
-            if len(found) > MAX_CLAUSES:
-                raise _too_large()
-            return found
-        case fo.Compound(fo.Operator.OR, operands):
-            joined: list[Clause] = [()]
+        case fo.Compound(operator, operands):
+            found: list[Clause] = [] if operator is fo.Operator.AND else [()]
             for clauses in map(_conjunction, operands):
-                if len(joined) * len(clauses) > MAX_CLAUSES:
-                    raise _too_large()
-                joined = [one + other for one in joined for other in clauses]
-            return joined
+                is_and = operator is fo.Operator.AND
+                if (len(found) + len(clauses) if is_and else len(found) * len(clauses)) > MAX_CLAUSES:
+                    raise fo.FormulaError("too_large", f"the formula has more than {MAX_CLAUSES} clauses")
+                found = [*found, *clauses] if is_and else [one + other for one in found for other in clauses]
+            return found
         case _:
             raise AssertionError(f"{matrix} is not affirmative")
-
-
-def _too_large() -> fo.FormulaError:
-    return fo.FormulaError("too_large", f"the formula has more than {MAX_CLAUSES} clauses")
-
-
-def _tidied(clause: Clause) -> Clause:
-    return tuple(dict.fromkeys(clause))
-
-
-def _is_tautology(clause: Clause) -> bool:
-    return any((not sign, atom) in clause for sign, atom in clause)

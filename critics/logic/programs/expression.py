@@ -116,8 +116,7 @@ class ExpressionReader(TokenCursor):
         if self.peek() == "," and self.at == len(self.tokens) - 1:
             self._repairs.note("trailing_comma")
             self.at += 1
-        if self.peek():
-            raise self.fault(f"unexpected {self.peek()!r}")
+        super().end()
 
     def _implication(self) -> Term:
         left = self._disjunction()

@@ -49,7 +49,7 @@ class SectionedLanguage:
     """Language of programs in sections (`rollout.decoding.guide.PieceLanguage`): a subclass knows their lines."""
 
     sections: ClassVar[dict[str, tuple[str, str]]]
-    """Of each section the heading that ends it, and the section that follows; the first is `start`."""
+    """Heading that ends each section, and the section that follows; the first is `start`."""
     section: str = "start"
     num_lines: int = 0
     """Lines of this section so far."""
