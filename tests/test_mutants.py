@@ -455,11 +455,8 @@ PASSING = {
     "evidence.steps.premises",
     "problem.formal.axioms",
     "problem.formal.goal",
-    "formalisation",
 }
 """Where a change may leave a proof of the same claim of the same problem.
-
-`checked` of what came with the problem, as certificates from before the grades say, is read as `given`.
 
 The work limit, on which no evidence depends; blanks, variables renamed, premises reordered; steps in another order;
 another earlier entry that says the same; axioms of the reference in another order, or twice.

@@ -107,9 +107,8 @@ SEEDED = Path(__file__).with_name("seeded.jsonl")
 
 def own_catalogue(format_: str) -> Catalogue:
     """Return the catalogue of a format that is built in, with the attacks that code wrote."""
-    path = registry.folder_of(format_) / "catalogue.yaml"
-    seeded = [json.loads(line) for line in SEEDED.read_text(encoding="utf-8").splitlines()]
-    return _with_seeded(read_catalogue(path.read_text(encoding="utf-8"), str(path)), seeded)
+    catalogue = load_catalogue(registry.folder_of(format_) / "catalogue.yaml")
+    return _with_seeded(catalogue, [json.loads(line) for line in SEEDED.read_text(encoding="utf-8").splitlines()])
 
 
 def _with_seeded(catalogue: Catalogue, seeded: Sequence[Mapping[str, Any]]) -> Catalogue:
@@ -127,11 +126,11 @@ def _with_seeded(catalogue: Catalogue, seeded: Sequence[Mapping[str, Any]]) -> C
         else:
             why = head["classes"][record["class"]]
             cheats.append(CheatCase(name, record["class"], attempt, why, (), record["answer"]))
+    # Anybody's English is read, and checked.
+    trusting = () if catalogue.format == "english" else catalogue.honest
     forged = [
         ForgeryCase(f"{case.id} as {grade}", "forged_grade", case, _FORGED_GRADE, {"formalisation": grade})
-        for case in (
-            () if catalogue.format == "english" else catalogue.honest
-        )  # anybody's English is read, and checked
+        for case in trusting
         if case.attempt.problem.dataset == "someone's" and case.attempt.problem.formal is None
         for grade in ("checked", "given")
     ]
@@ -147,25 +146,18 @@ def _with_seeded(catalogue: Catalogue, seeded: Sequence[Mapping[str, Any]]) -> C
 
 def load_catalogue(path: Path) -> Catalogue:
     """Read a catalogue file; raises `InputError` naming the file and the case."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error})") from error
-    return read_catalogue(text, str(path))
-
-
-def read_catalogue(text: str, name: str) -> Catalogue:
-    """Read a catalogue's text; `name` stands in messages."""
     import yaml
 
     try:
-        data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         return _CatalogueReader(data).catalogue()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error})") from error
     except yaml.YAMLError as error:
-        raise InputError(f"{name}: not YAML: {error}") from error
+        raise InputError(f"{path}: not YAML: {error}") from error
     except (InputError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        raise InputError(f"{name}: {said}") from error
+        raise InputError(f"{path}: {said}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +167,7 @@ class _Given:
     id: str
     keys: Mapping[str, Any]
     at: tuple[Problem, ...]
+    cheat_class: str
 
 
 class _CatalogueReader:
@@ -214,7 +207,7 @@ class _CatalogueReader:
                 rules = tuple(map(str, rule)) if is_list(rule) else () if rule is None else (str(rule),)
                 name, attempt = self._attempt("cheat", case.id, problem, completion)
                 answer, slow = _of(keys.get("answer"), problem), bool(keys.get("slow"))
-                yield CheatCase(name, self._class_of(case), attempt, keys.get("why", ""), rules, answer, slow)
+                yield CheatCase(name, case.cheat_class, attempt, keys.get("why", ""), rules, answer, slow)
 
     def _forgeries(self, honest: Mapping[str, HonestCase]) -> Iterator[ForgeryCase]:
         for case in self._cases("forgeries"):
@@ -225,7 +218,7 @@ class _CatalogueReader:
                     raise InputError(f"forgery {case.id!r}: no honest attempt {origin!r} at {problem.id!r}")
                 name = f"{self._format}/forgery/{case.id}@{problem.id}"
                 changes, around = case.keys.get("set", {}), case.keys.get("record", {})
-                yield ForgeryCase(name, self._class_of(case), source, case.keys.get("why", ""), changes, around)
+                yield ForgeryCase(name, case.cheat_class, source, case.keys.get("why", ""), changes, around)
 
     def _cases(self, section: str) -> Iterator[_Given]:
         seen: set[str] = set()
@@ -241,13 +234,10 @@ class _CatalogueReader:
                 missing = [name for name in at if name not in self._problems]
                 if missing:
                     raise InputError(f"{section}: {case_id!r}: there is no problem {missing[0]!r}")
-                yield _Given(case_id, case, tuple(self._problems[name] for name in at))
-
-    def _class_of(self, case: _Given) -> str:
-        named = case.keys.get("class")
-        if named not in self._classes:
-            raise InputError(f"{case.id!r}: class {named!r} is not among the classes")
-        return named
+                named = "honest" if section == "honest" else case.get("class")
+                if section != "honest" and named not in self._classes:
+                    raise InputError(f"{case_id!r}: class {named!r} is not among the classes")
+                yield _Given(case_id, case, tuple(self._problems[name] for name in at), named)
 
     def _attempt(self, kind: str, case_id: str, problem: Problem, completion: object) -> tuple[str, Attempt]:
         name = f"{self._format}/{kind}/{case_id}@{problem.id}"
