@@ -17,7 +17,7 @@ from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unprove
 from critics.verdict.certificate import regraded
 from critics.verdict.conclusion import brief
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
-from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
+from critics.workers.pool import Died, KillablePool, OverTime, Raised, Returned
 
 Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 """Attempts in, verdict records out, in the same order: `JudgePool.judge`, or what stands in for it."""
@@ -129,7 +129,15 @@ class JudgePool(KillablePool[dict[str, Any]]):
         listed = list(records)
         batches = _batches(list(map(slim, listed)), self._jobs)
         for record, outcome in zip(listed, self.outcomes_of_batches(batches), strict=True):
-            yield _verdict(record, outcome)
+            match outcome:
+                case Returned(verdict):
+                    yield verdict
+                case Raised(error):
+                    raise error
+                case OverTime():
+                    yield verdict_record(str(record["id"]), TimedOut("time_limit", None, "the time limit ran out"))
+                case Died(reason):
+                    yield verdict_record(str(record["id"]), CriticError("worker_died", None, reason))
 
 
 def _batches(records: list[dict[str, object]], jobs: int) -> Iterator[list[dict[str, object]]]:
@@ -137,7 +145,8 @@ def _batches(records: list[dict[str, object]], jobs: int) -> Iterator[list[dict[
     most = max(1, min(MAX_BATCH, len(records) // (BATCHES_PER_JOB * jobs)))
     batch: list[dict[str, object]] = []
     for record in records:
-        is_quick = _is_quick(record)
+        name = str(record.get("format"))
+        is_quick = name in registry.formats() and find_format(name).is_quick
         if batch and (not is_quick or len(batch) == most):
             yield batch
             batch = []
@@ -149,24 +158,7 @@ def _batches(records: list[dict[str, object]], jobs: int) -> Iterator[list[dict[
         yield batch
 
 
-def _is_quick(record: Mapping[str, object]) -> bool:
-    name = str(record.get("format"))
-    return name in registry.formats() and find_format(name).is_quick
-
-
 def slim(record: Mapping[str, object]) -> dict[str, object]:
     """Leave behind what no critic reads, such as token ids."""
     read = ("id", "problem", "format", "completion", "messages")
     return {key: record[key] for key in read if key in record}
-
-
-def _verdict(record: Mapping[str, object], outcome: CallOutcome[dict[str, Any]]) -> dict[str, Any]:
-    match outcome:
-        case Returned(verdict):
-            return verdict
-        case Raised(error):
-            raise error
-        case OverTime():
-            return verdict_record(str(record["id"]), TimedOut("time_limit", None, "the time limit ran out"))
-        case Died(reason):
-            return verdict_record(str(record["id"]), CriticError("worker_died", None, reason))

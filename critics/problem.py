@@ -125,7 +125,7 @@ def read_problem_text(record: object, name: str) -> ProblemText:
         _encodable(text_of(data, "context", name), f"{name}.context"),
         _encodable(text_of(data, "question", name), f"{name}.question"),
         options,
-        _optional_text(data, "answer", name),
+        (None if data.get("answer") is None else text_of(data, "answer", name)),
         read_formal(data.get("formal")),
     )
 
@@ -184,10 +184,6 @@ def _encodable(text: str, name: str) -> str:
     except UnicodeEncodeError as error:
         raise RecordError(f"{name} is not Unicode text: {error.reason} at {error.start}") from error
     return text
-
-
-def _optional_text(data: Mapping[str, object], key: str, owner: str) -> str | None:
-    return None if data.get(key) is None else text_of(data, key, owner)
 
 
 def texts_of(value: object, name: str) -> tuple[str, ...]:

@@ -234,7 +234,7 @@ class _CatalogueReader:
                 missing = [name for name in at if name not in self._problems]
                 if missing:
                     raise InputError(f"{section}: {case_id!r}: there is no problem {missing[0]!r}")
-                named = "honest" if section == "honest" else case.get("class")
+                named = "honest" if section == "honest" else str(case.get("class"))
                 if section != "honest" and named not in self._classes:
                     raise InputError(f"{case_id!r}: class {named!r} is not among the classes")
                 yield _Given(case_id, case, tuple(self._problems[name] for name in at), named)

@@ -1,13 +1,11 @@
 """Certificates of formats from other packages: what holds for every certificate, and then the package's own checker."""
 
-from collections.abc import Mapping
-
 from critics.formats.format import Format, find_format
 from critics.problem import is_object, read_problem
 from critics.recheck.records import verdict_in
 from critics.replay.certificate import UNTRUSTED, Rejected, digest
 from critics.replay.grades import Grade
-from critics.verdict.certificate import Certificate, read_certificate
+from critics.verdict.certificate import read_certificate
 
 
 def check_foreign(kind: str, record: object) -> tuple[bool, Grade]:
@@ -23,28 +21,20 @@ def check_by(plugin: Format, record: object) -> tuple[bool, Grade]:
     with UNTRUSTED:
         verdict = verdict_in(record)
         certificate = read_certificate(verdict["certificate"])
-        _check_shape(certificate)
+        if digest(certificate.record()) != certificate.digest:
+            raise Rejected("digest")
+        if certificate.problem.answer not in (None, certificate.claim):
+            raise Rejected("answer")
         if verdict.get("answer") != certificate.claim:
             raise Rejected("answer_is_not_claim")
         if is_object(record):
-            _check_owner(record, verdict, certificate)
+            # A trace's certificate is about its own problem and its own text.
+            if record.get("id") != verdict.get("id", record.get("id")):
+                raise Rejected("other_attempt")
+            if is_object(record.get("problem")):
+                problem = read_problem(record["problem"])
+                if problem.text(problem.formal) != certificate.problem:
+                    raise Rejected("other_problem")
+                if "completion" in record and certificate.evidence.record()["completion"] != record["completion"]:
+                    raise Rejected("other_attempt")
         return bool(plugin.check(certificate.record())), certificate.formalisation
-
-
-def _check_shape(certificate: Certificate) -> None:
-    if digest(certificate.record()) != certificate.digest:
-        raise Rejected("digest")
-    if certificate.problem.answer not in (None, certificate.claim):
-        raise Rejected("answer")
-
-
-def _check_owner(record: Mapping[str, object], verdict: Mapping[str, object], certificate: Certificate) -> None:
-    """A trace's certificate is about its own problem and its own text."""
-    if record.get("id") != verdict.get("id", record.get("id")):
-        raise Rejected("other_attempt")
-    if is_object(record.get("problem")):
-        problem = read_problem(record["problem"])
-        if problem.text(problem.formal) != certificate.problem:
-            raise Rejected("other_problem")
-        if "completion" in record and certificate.evidence.record()["completion"] != record["completion"]:
-            raise Rejected("other_attempt")

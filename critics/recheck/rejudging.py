@@ -5,7 +5,7 @@ can tell. Critics are deterministic, so that an honest verdict comes out again.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,26 +123,6 @@ def recheck_texts(records: Iterable[object], judging: Judging) -> TextReport:
             brings = is_object(given) and given.get("formal") is not None
             _read_problem_again(verdict_in(record), report, brings=brings)
         found.evidence.add(report, str(verdict_in(record).get("id", position)))
-    _judge_texts(texts, judging, found)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """Record whose certificate holds, with the report on that."""
-
-    record: Mapping[str, Any]
-    report: Report
-    attempt: Mapping[str, Any]
-    """The record's own, or the one that the certificate holds."""
-
-    def is_verbatim(self) -> bool:
-        """Say whether the attempt stands as it was written, and not in canonical text."""
-        held = verdict_in(self.record)["certificate"]["evidence"]
-        return self.attempt is self.record or self.attempt["completion"] in held.values()
-
-
-def _judge_texts(texts: Sequence[_Text], judging: Judging, found: TextReport) -> None:
     readable: list[_Text] = []
     for text in texts:
         try:
@@ -161,6 +141,22 @@ def _judge_texts(texts: Sequence[_Text], judging: Judging, found: TextReport) ->
             found.evidence.add(text.report, "")
         else:
             _reject(found.evidence, text, reason)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """Record whose certificate holds, with the report on that."""
+
+    record: Mapping[str, Any]
+    report: Report
+    attempt: Mapping[str, Any]
+    """The record's own, or the one that the certificate holds."""
+
+    def is_verbatim(self) -> bool:
+        """Say whether the attempt stands as it was written, and not in canonical text."""
+        held = verdict_in(self.record)["certificate"]["evidence"]
+        return self.attempt is self.record or self.attempt["completion"] in held.values()
 
 
 def _reject(report: Report, text: _Text, reason: str) -> None:

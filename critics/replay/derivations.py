@@ -68,7 +68,15 @@ def _check(certificate: SealedCertificate) -> None:
     axioms = [step for step in steps if step.rule is None]
     assumed = [step.statement for step in axioms]
     if certificate.kind.endswith("-proof"):
-        value = _proved(steps, goal)
+        # The last step is the goal or its negation, and every earlier one serves a later one.
+        if not steps or not isinstance(last := steps[-1].statement, Literal):
+            raise Rejected("ill_formed")
+        cited = {i for step in steps if step.rule is not None for i in (step.rule, *step.premises)}
+        if cited != set(range(len(steps) - 1)):
+            raise Rejected("unused_step")
+        if last not in (goal, goal.negated()):
+            raise Rejected("goal_not_reached")
+        value = "true" if last == goal else "false"
     elif formal is None:
         raise Rejected("reference_is_missing")
     else:
@@ -79,7 +87,11 @@ def _check(certificate: SealedCertificate) -> None:
     if formal is not None:
         if formal.goal != text and parse_literal(formal.goal) != goal:
             raise Rejected("goal_mismatch")
-        _check_reference(formal.axioms, axioms)
+        reworded = [step.statement for step in axioms if step.text not in formal.axioms]
+        if reworded:
+            reference = {canonical_statement(parse_statement(text)) for text in formal.axioms}
+            if not all(canonical_statement(statement) in reference for statement in reworded):
+                raise Rejected("axiom_not_in_context")
     elif any(is_instance(_fact(steps[-1]), statement) for statement in assumed):
         # An axiom is the last step, or says it of everything, however else it is derived.
         raise Rejected("goal_assumed")
@@ -96,7 +108,13 @@ def _replayed(shown: list[Any]) -> list[Step]:
                 raise Rejected("invalid_step")
             _apply(rule, [_fact(steps[i]) for i in step.premises], _fact(step))
         steps.append(step)
-    _check_consistency([step.statement for step in steps])
+    statements = [step.statement for step in steps]
+    facts = {statement for statement in statements if isinstance(statement, Literal)}
+    universal = [statement for statement in statements if isinstance(statement, Rule) and not statement.premises]
+    for fact in facts:
+        denied = fact.negated()
+        if denied in facts or any(is_instance(denied, statement) for statement in universal):
+            raise Rejected("inconsistent")
     return steps
 
 
@@ -123,15 +141,6 @@ def _step(record: Any, index: int) -> Step:
     return Step(text, statement, rule, premises)
 
 
-def _check_consistency(statements: list[Statement]) -> None:
-    facts = {statement for statement in statements if isinstance(statement, Literal)}
-    universal = [statement for statement in statements if isinstance(statement, Rule) and not statement.premises]
-    for fact in facts:
-        denied = fact.negated()
-        if denied in facts or any(is_instance(denied, statement) for statement in universal):
-            raise Rejected("inconsistent")
-
-
 def _apply(rule: Rule, premises: list[Literal], result: Literal) -> None:
     """Raise unless `rule`, its premises matched in order by the facts `premises`, gives the fact `result`."""
     if len(rule.premises) != len(premises):
@@ -144,23 +153,3 @@ def _apply(rule: Rule, premises: list[Literal], result: Literal) -> None:
         binding = fits(rule.conclusion, result, binding)
     if binding is None or rule.conclusion.substitute(binding) != result:
         raise Rejected("invalid_step")
-
-
-def _proved(steps: list[Step], goal: Literal) -> str:
-    """Return whether the last step is the goal (true) or its negation (false); every earlier one must serve it."""
-    if not steps or not isinstance(last := steps[-1].statement, Literal):
-        raise Rejected("ill_formed")
-    cited = {i for step in steps if step.rule is not None for i in (step.rule, *step.premises)}
-    if cited != set(range(len(steps) - 1)):
-        raise Rejected("unused_step")
-    if last not in (goal, goal.negated()):
-        raise Rejected("goal_not_reached")
-    return "true" if last == goal else "false"
-
-
-def _check_reference(stated: list[str], axioms: list[Step]) -> None:
-    reworded = [step.statement for step in axioms if step.text not in stated]
-    if reworded:
-        reference = {canonical_statement(parse_statement(text)) for text in stated}
-        if not all(canonical_statement(statement) in reference for statement in reworded):
-            raise Rejected("axiom_not_in_context")

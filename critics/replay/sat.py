@@ -183,9 +183,7 @@ class _Search:
             if open_ == 0:
                 break
             reason = self._reason[abs(literal)]
-        self._keep([-literal, *below])
-
-    def _keep(self, clause: list[int]) -> None:
+        clause = [-literal, *below]
         self._spend(len(clause))
         self._bump *= _DECAY
         if self._bump > 1e100:

@@ -35,22 +35,8 @@ def undecided(stated: list[str], axioms: Sequence[Statement], steps: Sequence[St
     facts = {step for step in steps if isinstance(step, Literal)}
     if goal in facts or goal.negated() in facts:
         raise Rejected("goal_reached")
-    _check_closed([step for step in steps if isinstance(step, Rule)], facts, goal)
-    return "unknown"
-
-
-def is_open(axioms: Sequence[Statement], goal: Literal) -> bool:
-    """Say whether a goal holds in one classical model of the axioms and fails in another; raises `Rejected`."""
-    return can_hold(axioms, goal) and can_hold(axioms, goal.negated())
-
-
-def can_hold(axioms: Sequence[Statement], claim: Literal) -> bool:
-    """Say whether a claim holds in a classical model of the axioms; raises `Rejected`."""
-    return is_consistent([*map(clause_of, axioms), fact(claim)])
-
-
-def _check_closed(rules: Sequence[Rule], facts: set[Literal], goal: Literal) -> None:
-    """Raise unless every way to match a rule's premises with facts gives a fact."""
+    # Raise unless every way to match a rule's premises with facts gives a fact.
+    rules = [step for step in steps if isinstance(step, Rule)]
     weight = _weight([*facts, *(literal for rule in rules for literal in literals_of(rule))])
     left = MAX_MATCHES
     by_kind: dict[Kind, list[Literal]] = {}
@@ -66,6 +52,17 @@ def _check_closed(rules: Sequence[Rule], facts: set[Literal], goal: Literal) -> 
             bindings = [binding for binding in matched if binding is not None]
         if any(rule.conclusion.substitute(binding) not in facts for binding in bindings):
             raise Rejected("not_closed")
+    return "unknown"
+
+
+def is_open(axioms: Sequence[Statement], goal: Literal) -> bool:
+    """Say whether a goal holds in one classical model of the axioms and fails in another; raises `Rejected`."""
+    return can_hold(axioms, goal) and can_hold(axioms, goal.negated())
+
+
+def can_hold(axioms: Sequence[Statement], claim: Literal) -> bool:
+    """Say whether a claim holds in a classical model of the axioms; raises `Rejected`."""
+    return is_consistent([*map(clause_of, axioms), fact(claim)])
 
 
 def _weight(literals: Sequence[Literal]) -> int:

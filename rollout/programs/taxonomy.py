@@ -119,30 +119,23 @@ def diagnose(attempt: Attempt, judgement: Judgement) -> Diagnosis:
     if prints_an_option(judgement):
         return Diagnosis(Category.ANSWERED)
     if attempt.format == "logic-program" and judgement.verdict != "timeout":
-        return _of_options(attempt)
-    return _of_answerless(judgement, len(attempt.problem.options or ()))
-
-
-def _of_options(attempt: Attempt) -> Diagnosis:
-    try:
-        program = read_logic_program(attempt.completion, Repairs())
-        run = execute(program)
-    except (ProgramError, TooLarge, Undefined, RecursionError):
-        return Diagnosis(Category.NO_OUTPUT)
-    num = len(run.holding())
-    if not run.decided() or num == 1:
-        # One option that holds only because everything does is none.
-        return Diagnosis(Category.NO_OUTPUT if not run.decided() else Category.OVERCONSTRAINED)
-    # Contradictory constraints are overconstrained whatever the helpers.
-    inconsistent = run.constraints.model is None
-    cause = "overconstrained" if inconsistent else cause_of(program.options, too_many=num > 0)
-    if num == 0:
-        return Diagnosis(Category(cause) if cause else Category.NO_OUTPUT, cause)
-    return Diagnosis(Category.ALL_TRUE if num == len(run.options) else Category.SEVERAL_TRUE, cause)
-
-
-def _of_answerless(judgement: Judgement, num_options: int) -> Diagnosis:
-    """Diagnose what ran in another language: there an option, or a query, must hold in all solutions."""
+        try:
+            program = read_logic_program(attempt.completion, Repairs())
+            run = execute(program)
+        except (ProgramError, TooLarge, Undefined, RecursionError):
+            return Diagnosis(Category.NO_OUTPUT)
+        num = len(run.holding())
+        if not run.decided() or num == 1:
+            # One option that holds only because everything does is none.
+            return Diagnosis(Category.NO_OUTPUT if not run.decided() else Category.OVERCONSTRAINED)
+        # Contradictory constraints are overconstrained whatever the helpers.
+        inconsistent = run.constraints.model is None
+        cause = "overconstrained" if inconsistent else cause_of(program.options, too_many=num > 0)
+        if num == 0:
+            return Diagnosis(Category(cause) if cause else Category.NO_OUTPUT, cause)
+        return Diagnosis(Category.ALL_TRUE if num == len(run.options) else Category.SEVERAL_TRUE, cause)
+    # Diagnose what ran in another language: there an option, or a query, must hold in all solutions.
+    num_options = len(attempt.problem.options or ())
     match judgement.reason:
         case "inconsistent_constraints" | "inconsistent_context" | "inconsistent_premises":
             return Diagnosis(Category.OVERCONSTRAINED, "overconstrained")

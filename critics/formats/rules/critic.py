@@ -60,7 +60,16 @@ def judge_rules(problem: Problem, attempt: Attempt) -> Verdict:
         return refused(refusal, problem, answer)
     if is_wrong(claim, problem):
         return wrong_answer(claim)
-    return _certified(problem, attempt, known, run, claim)
+    # Certify what the independent checker accepts as well; disagreement is the critic's failure.
+    if text_contradicts(problem, claim, source_name(known)):
+        return Unproved("text_says_otherwise", claim, "the text says something else than what is formalised")
+    reached = run.reached()
+    kind = "rules-proof" if reached else "rules-saturation"
+    entries = run.kernel.proof(reached[0]) if reached else run.kernel.entries
+    limits, program = {"work": DEFAULT_WORK_LIMIT}, (attempt.completion, run.repairs)
+    certificate = horn_certificate(kind, problem, known, claim, run.goal, entries, limits, program)
+    assumed = Refusal(Vacuous, "goal_assumed", "the query is decided by a fact of the program")
+    return certified(certificate, check, {"goal_assumed": assumed})
 
 
 def execute(completion: str, problem: Problem, known: Reference | None) -> Consequences:
@@ -142,19 +151,6 @@ def _proved(run: Consequences, stated: Theory | None, problem: Problem, answer: 
         # Attack: leave the rule out that decides the query.
         raise Refusal(Unproved, "axiom_missing", "not everything that the context says is stated")
     return answer
-
-
-def _certified(problem: Problem, attempt: Attempt, known: Reference | None, run: Consequences, claim: str) -> Verdict:
-    """Certify what the independent checker accepts as well; disagreement is the critic's failure."""
-    if text_contradicts(problem, claim, source_name(known)):
-        return Unproved("text_says_otherwise", claim, "the text says something else than what is formalised")
-    reached = run.reached()
-    kind = "rules-proof" if reached else "rules-saturation"
-    entries = run.kernel.proof(reached[0]) if reached else run.kernel.entries
-    limits, program = {"work": DEFAULT_WORK_LIMIT}, (attempt.completion, run.repairs)
-    certificate = horn_certificate(kind, problem, known, claim, run.goal, entries, limits, program)
-    assumed = Refusal(Vacuous, "goal_assumed", "the query is decided by a fact of the program")
-    return certified(certificate, check, {"goal_assumed": assumed})
 
 
 def explain_derivations(attempt: Attempt) -> str | None:

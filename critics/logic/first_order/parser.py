@@ -366,7 +366,10 @@ class FormulaReader:
 
     def _atom(self) -> fo.Formula:
         start, token = self.at, self._next()
-        is_binder = self._is_binder_predicate()
+        # Allow `Exists(x)` as a predicate of one name; `Exists(x, P(x))` would be a formula in disguise.
+        is_word = any(self._is_word(word) for word in QUANTIFIER_WORDS)
+        kinds = (self._next(1).kind, self._next(2).kind, self._next(3).kind)
+        is_binder = is_word and kinds == (Kind.OPEN, Kind.NAME, Kind.CLOSE)
         if token.text.lower() in RESERVED and not token.quoted and not is_binder:
             raise self._wrong("is a word of the language, not a name: put it in quotes")
         self.at += 1
@@ -379,12 +382,6 @@ class FormulaReader:
         if token.text in self.bound and not token.quoted:
             raise fo.FormulaError("syntax", f"{token.text!r} is a variable, not a predicate", token.position)
         return fo.Atom(token.text, arguments)
-
-    def _is_binder_predicate(self) -> bool:
-        """Allow `Exists(x)` as a predicate of one name; `Exists(x, P(x))` would be a formula in disguise."""
-        is_word = any(self._is_word(word) for word in QUANTIFIER_WORDS)
-        kinds = (self._next(1).kind, self._next(2).kind, self._next(3).kind)
-        return is_word and kinds == (Kind.OPEN, Kind.NAME, Kind.CLOSE)
 
     def _arguments(self) -> tuple[fo.Term, ...]:
         opening = self._take(Kind.OPEN, "'('")

@@ -93,36 +93,18 @@ class Elaborator:
         if operator == "in":
             return self._membership(operands[0], operands[1], scope), BOOLEAN
         if operator in ("eq", "ne") and any(_is_none(o) for o in operands):
-            return self._against_none(operator, operands, scope), BOOLEAN
+            # Functions are total: nothing is `None`.
+            _, type_ = self.typed(next(o for o in operands if not _is_none(o)), scope)
+            if type_ == BOOLEAN:
+                raise self._error("type", "a truth value is compared with None")
+            self._repairs.note("comparison_with_none")
+            return Constant(operator == "ne"), BOOLEAN
         if (inside := moved_inside(operator, operands)) is not None:
             self._repairs.note("comparison_moved_inside")
             return self._call(inside.function, inside.arguments, scope)
         left, right = (self.typed(o, scope) for o in operands)
         if operator == "iff" or operator in ("eq", "ne", *_ORDER):
             return self._compared(operator, left, right), BOOLEAN
-        return self._calculated(operator, left, right)
-
-    def _against_none(self, operator: str, operands: Sequence[Term], scope: Scope) -> Term:
-        """Functions are total: nothing is `None`."""
-        _, type_ = self.typed(next(o for o in operands if not _is_none(o)), scope)
-        if type_ == BOOLEAN:
-            raise self._error("type", "a truth value is compared with None")
-        self._repairs.note("comparison_with_none")
-        return Constant(operator == "ne")
-
-    def _compared(self, operator: str, left: Typed, right: Typed) -> Term:
-        (one, one_type), (other, other_type) = left, right
-        if operator == "iff" or BOOLEAN in (one_type, other_type):
-            if (one_type, other_type) != (BOOLEAN, BOOLEAN) or operator in _ORDER:
-                raise self._error("type", "a truth value is compared with something else")
-            return Operator("xor" if operator == "ne" else "iff", (one, other))
-        if one_type.universe != other_type.universe:
-            raise self._error("type", f"{_shown(one_type)} is compared with {_shown(other_type)}")
-        if operator in _ORDER and one_type != INTEGER:
-            self._repairs.note("order_of_members")
-        return Operator(operator, (one, other))
-
-    def _calculated(self, operator: str, left: Typed, right: Typed) -> Typed:
         (one, one_type), (other, other_type) = left, right
         if BOOLEAN in (one_type, other_type):
             raise self._error("type", "truth values cannot be added")
@@ -136,6 +118,18 @@ class Elaborator:
         if operator not in ("add", "sub") or other_type != INTEGER:
             raise self._error("type", "members cannot be calculated with like that")
         return Operator(operator, (one, other)), Type("offset", one_type.universe)
+
+    def _compared(self, operator: str, left: Typed, right: Typed) -> Term:
+        (one, one_type), (other, other_type) = left, right
+        if operator == "iff" or BOOLEAN in (one_type, other_type):
+            if (one_type, other_type) != (BOOLEAN, BOOLEAN) or operator in _ORDER:
+                raise self._error("type", "a truth value is compared with something else")
+            return Operator("xor" if operator == "ne" else "iff", (one, other))
+        if one_type.universe != other_type.universe:
+            raise self._error("type", f"{_shown(one_type)} is compared with {_shown(other_type)}")
+        if operator in _ORDER and one_type != INTEGER:
+            self._repairs.note("order_of_members")
+        return Operator(operator, (one, other))
 
     def _membership(self, element: Term, among: Term, scope: Scope) -> Term:
         left = self.typed(element, scope)
@@ -245,9 +239,27 @@ class Elaborator:
         return Operator((_COUNTED | _COUNTED_ONE)[name], (count, bound))
 
     def _quantified(self, kind: str, arguments: Sequence[Term], scope: Scope) -> Typed:
-        bindings, bodies = self._bindings(arguments)
+        # Split a quantifier's arguments into what it binds and its bodies; lists may nest or follow each other.
+        bound: list[tuple[str, Sort]] = []
+        rest = list(arguments)
+        while rest and (found := self._bound_by(rest[0])) is not None:
+            if bound or (is_list(rest[0]) and any(map(is_list, unlisted(rest[:1])))):
+                self._repairs.note("nested_quantifier_lists")
+            bound += found
+            rest = rest[1:]
+        bindings, bodies = bound, rest
         if not bindings:
-            return self._listed(kind, bodies, scope)
+            # Read `Distinct([a, b, c])` and `Sum([..])`; the others need variables.
+            typed = [self.typed(item, scope) for item in unlisted(bodies)]
+            kinds = {type_ for _, type_ in typed}
+            if kind not in ("distinct", "sum") or len(kinds) != 1 or BOOLEAN in kinds:
+                raise self._error("quantifier", f"{kind} takes [variable:sort] and a body")
+            terms = tuple(term for term, _ in typed)
+            if kind == "distinct":
+                return Operator("distinct", terms), BOOLEAN
+            if kinds != {INTEGER}:
+                raise self._error("type", "Sum takes numbers")
+            return Operator("add", terms), INTEGER
         variables: list[tuple[str, tuple[int, ...]]] = []
         inner = dict(scope)
         for written, sort in bindings:
@@ -281,30 +293,6 @@ class Elaborator:
         if type_ != INTEGER:
             raise self._error("type", "Sum takes numbers")
         return Quantified("sum", variables, term), INTEGER
-
-    def _listed(self, kind: str, bodies: Sequence[Term], scope: Scope) -> Typed:
-        """Read `Distinct([a, b, c])` and `Sum([..])`; the others need variables."""
-        typed = [self.typed(item, scope) for item in unlisted(bodies)]
-        kinds = {type_ for _, type_ in typed}
-        if kind not in ("distinct", "sum") or len(kinds) != 1 or BOOLEAN in kinds:
-            raise self._error("quantifier", f"{kind} takes [variable:sort] and a body")
-        terms = tuple(term for term, _ in typed)
-        if kind == "distinct":
-            return Operator("distinct", terms), BOOLEAN
-        if kinds != {INTEGER}:
-            raise self._error("type", "Sum takes numbers")
-        return Operator("add", terms), INTEGER
-
-    def _bindings(self, arguments: Sequence[Term]) -> tuple[list[tuple[str, Sort]], list[Term]]:
-        """Split a quantifier's arguments into what it binds and its bodies; lists may nest or follow each other."""
-        bound: list[tuple[str, Sort]] = []
-        rest = list(arguments)
-        while rest and (found := self._bound_by(rest[0])) is not None:
-            if bound or (is_list(rest[0]) and any(map(is_list, unlisted(rest[:1])))):
-                self._repairs.note("nested_quantifier_lists")
-            bound += found
-            rest = rest[1:]
-        return bound, rest
 
     def _bound_by(self, argument: Term) -> list[tuple[str, Sort]] | None:
         """Return what a list binds; None where it is no such list."""

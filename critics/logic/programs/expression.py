@@ -56,19 +56,14 @@ def read_expression(line: Line, repairs: Repairs, *, conjoin: bool = False) -> T
     reader = ExpressionReader(line, repairs)
     read = reader.conjoined() if conjoin else reader.expression()
     reader.end()
-    if _depth_of(read) > MAX_DEPTH:
-        # Attack: a chain of a thousand sums, for every walk over it to run out of frames.
-        raise line.error("depth", f"the expression is deeper than {MAX_DEPTH} operations")
-    return read
-
-
-def _depth_of(expression: Term) -> int:
-    """Return the number of levels of an expression, without recursion."""
-    depth, level = 0, [expression]
+    depth, level = 0, [read]
     while level:
         depth += 1
         level = [part for whole in level for part in _parts(whole)]
-    return depth
+    if depth > MAX_DEPTH:
+        # Attack: a chain of a thousand sums, for every walk over it to run out of frames.
+        raise line.error("depth", f"the expression is deeper than {MAX_DEPTH} operations")
+    return read
 
 
 def _parts(expression: Term) -> tuple[Term, ...]:

@@ -86,7 +86,12 @@ class Grounder:
             case "forall" | "exists":
                 return _joined("and" if kind == "forall" else "or", found)
             case "count":
-                return _count(found)
+                known = sum(1 for part in found if part is True)
+                unknown = [part for part in found if not isinstance(part, bool)]
+                if not unknown:
+                    return known
+                count: Ground = ("count", *unknown)
+                return ("add", known, count) if known else count
             case _:
                 return _applied_to("add" if kind == "sum" else "distinct", found)
 
@@ -139,15 +144,6 @@ def _joined(name: str, parts: list[Ground]) -> Ground:
     if any(part is (not neutral) for part in left):
         return not neutral
     return neutral if not left else left[0] if len(left) == 1 else (name, *left)
-
-
-def _count(parts: list[Ground]) -> Ground:
-    known = sum(1 for part in parts if part is True)
-    unknown = [part for part in parts if not isinstance(part, bool)]
-    if not unknown:
-        return known
-    count: Ground = ("count", *unknown)
-    return ("add", known, count) if known else count
 
 
 def _applied_to(name: str, parts: list[Ground]) -> Ground:

@@ -102,7 +102,18 @@ def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
     *premises, goal = _formulas(texts)
     answer = goal if result == "true" else fo.negated(goal)
     theory = None if formal is None else _theory(formal, canonical)
-    _check_models(evidence["models"], result, [*(theory or [])[:-1], *premises], goal)
+    # Evaluate the models that a result needs; there are no others.
+    models = evidence["models"]
+    stated = [*(theory or [])[:-1], *premises]
+    claimed = {
+        "holds": [*stated, goal],
+        "fails": [*stated, fo.Not(goal)],
+        "contingent": [fo.Not(goal) if result == "true" else goal],
+    }
+    if models.keys() != claimed.keys() or any((models[name] is None) == (name in MODELS[result]) for name in models):
+        raise Rejected("models")
+    for name in MODELS[result]:
+        check_model(models[name], claimed[name])
     if theory is None and result != "unknown" and key(answer) in set(map(key, premises)):
         raise Rejected("goal_assumed")
     if theory is None and result == "unknown":
@@ -121,19 +132,6 @@ def _theory(formal: SealedFormal, canonical: Canonical) -> list[fo.Formula]:
         return [folded(first_order(statement)) for statement in statements]
     except HornError:
         return list(map(read, canonical([*formal.axioms, formal.goal])))
-
-
-def _check_models(models: Any, result: str, stated: list[fo.Formula], goal: fo.Formula) -> None:
-    """Evaluate the models that a result needs; there are no others."""
-    claimed = {
-        "holds": [*stated, goal],
-        "fails": [*stated, fo.Not(goal)],
-        "contingent": [fo.Not(goal) if result == "true" else goal],
-    }
-    if models.keys() != claimed.keys() or any((models[name] is None) == (name in MODELS[result]) for name in models):
-        raise Rejected("models")
-    for name in MODELS[result]:
-        check_model(models[name], claimed[name])
 
 
 def _given_apart(premises: list[fo.Formula], answer: fo.Formula, result: str) -> list[list[list[fo.Formula]]]:
