@@ -10,46 +10,13 @@ from typing import Any
 
 from critics import registry
 from critics.errors import InputError
-from critics.replay.certificate import is_list, is_object
+from critics.replay.certificate import Formal, ProblemText, is_list, is_object
 
 TRUTH_VALUES = ("true", "false", "unknown")
 
 
 class RecordError(InputError):
     """A record lacks a key or has a value of the wrong shape; the message names the key."""
-
-
-@dataclass(frozen=True, slots=True)
-class Formal:
-    """A reference formalisation: axioms as the context states them, and the question as a literal."""
-
-    axioms: tuple[str, ...]
-    goal: str
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"axioms": list(self.axioms), "goal": self.goal}
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemText:
-    """Text, gold answer and formalisation of a problem: the part that a certificate embeds."""
-
-    context: str
-    question: str
-    options: tuple[str, ...] | None
-    answer: str | None
-    formal: Formal | None
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "context": self.context,
-            "question": self.question,
-            "options": None if self.options is None else list(self.options),
-            "answer": self.answer,
-            "formal": None if self.formal is None else self.formal.record(),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +70,8 @@ def read_problem(record: object) -> Problem:
             raise RecordError(f"problem.answer: {answer!r} is not one of the option letters {letters}")
     elif answer is not None and answer not in TRUTH_VALUES:
         raise RecordError(f"problem.answer: {answer!r} is not one of {list(TRUTH_VALUES)}")
-    return Problem(
-        id=id_,
-        dataset=dataset,
-        context=text.context,
-        question=text.question,
-        options=options,
-        answer=answer,
-        formal=text.formal,
-        meta=dict(object_of(data.get("meta") or {}, "problem.meta")),
-    )
+    meta = dict(object_of(data.get("meta") or {}, "problem.meta"))
+    return Problem(id_, dataset, text.context, text.question, options, answer, text.formal, meta)
 
 
 def read_problem_text(record: object, name: str) -> ProblemText:

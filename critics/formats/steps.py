@@ -25,10 +25,6 @@ class LabelledStep:
     text: str
     label: Label
 
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"text": self.text, "label": self.label}
-
 
 def labelled(verdict: Verdict, attempt: Attempt) -> tuple[LabelledStep, ...]:
     """Return the steps of a text with their labels: good before the first bad one, and where the text is certified.

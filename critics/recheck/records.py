@@ -21,9 +21,8 @@ def check_record(verdict: Mapping[str, Any], record: Mapping[str, Any], certific
         raise Rejected("other_attempt")
     given: Any = record.get("problem")
     if is_object(given):
-        problem = certificate.problem
-        certified = {"context": problem.context, "question": problem.question, "options": problem.options}
-        if any(given.get(key) != value for key, value in {**certified, "answer": problem.answer}.items()):
+        certified = certificate.problem.record()
+        if any(given.get(key) != certified[key] for key in ("context", "question", "options", "answer")):
             # Attack: an easier problem.
             raise Rejected("other_problem")
         _check_formal(given.get("formal"), certificate)
@@ -49,7 +48,7 @@ def _check_formal(given: Any, certificate: SealedCertificate) -> None:
     formal = certificate.problem.formal
     if not is_object(given) or not {"axioms", "goal"} <= given.keys():
         raise Rejected("ill_formed")
-    if formal is None or (given["axioms"], given["goal"]) != (formal.axioms, formal.goal):
+    if formal is None or {key: given[key] for key in ("axioms", "goal")} != formal.record():
         raise Rejected("other_problem")
 
 

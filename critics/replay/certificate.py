@@ -60,22 +60,33 @@ UNTRUSTED = Untrusted()
 
 
 @dataclass(frozen=True, slots=True)
-class SealedFormal:
-    """The reference in a certificate's problem."""
+class Formal:
+    """A reference formalisation: axioms as the context states them, and the question as a literal."""
 
-    axioms: list[str]
+    axioms: tuple[str, ...]
     goal: str
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"axioms": list(self.axioms), "goal": self.goal}
 
 
 @dataclass(frozen=True, slots=True)
-class SealedProblem:
-    """The problem that a certificate embeds."""
+class ProblemText:
+    """Text, gold answer and formalisation of a problem: the part that a certificate embeds."""
 
     context: str
     question: str
-    options: list[str] | None
+    options: tuple[str, ...] | None
     answer: str | None
-    formal: SealedFormal | None
+    formal: Formal | None
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        formal = None if self.formal is None else self.formal.record()
+        options = None if self.options is None else list(self.options)
+        said = {"context": self.context, "question": self.question, "options": options}
+        return {**said, "answer": self.answer, "formal": formal}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +94,7 @@ class SealedCertificate:
     """A certificate whose form and digest were found right; nothing is known yet of what it proves."""
 
     kind: str
-    problem: SealedProblem
+    problem: ProblemText
     claim: str
     evidence: Any
     """An object of JSON with the keys of its kind's form; the kind's module reads it, within `UNTRUSTED`."""
@@ -217,21 +228,22 @@ def _is_engine(engine: Any, wanted: str) -> bool:
     return name == wanted and (engine == name or _SOLVER.fullmatch(solver) is not None)
 
 
-def _problem(record: Any) -> SealedProblem:
+def _problem(record: Any) -> ProblemText:
     options, answer, formal = record["options"], record["answer"], record["formal"]
     if record.keys() != _PROBLEM_KEYS or not are_texts([record["context"], record["question"]]):
         raise Rejected("ill_formed")
     if not (answer is None or are_texts([answer])) or not (options is None or are_texts(options)):
         raise Rejected("ill_formed")
-    if formal is None:
-        return SealedProblem(record["context"], record["question"], options, answer, None)
-    if formal.keys() != {"axioms", "goal"} or not are_texts(formal["axioms"]) or not are_texts([formal["goal"]]):
-        raise Rejected("ill_formed")
-    sealed = SealedFormal(formal["axioms"], formal["goal"])
-    return SealedProblem(record["context"], record["question"], options, answer, sealed)
+    sealed = None
+    if formal is not None:
+        if formal.keys() != {"axioms", "goal"} or not are_texts(formal["axioms"]) or not are_texts([formal["goal"]]):
+            raise Rejected("ill_formed")
+        sealed = Formal(tuple(formal["axioms"]), formal["goal"])
+    listed = None if options is None else tuple(options)
+    return ProblemText(record["context"], record["question"], listed, answer, sealed)
 
 
-def _checked_grade(formalisation: object, source: object, formal: SealedFormal | None, form: Form) -> Grade:
+def _checked_grade(formalisation: object, source: object, formal: Formal | None, form: Form) -> Grade:
     """A reference is there where, and only where, the formalisation was compared with it; `text` is in the context."""
     grade = grade_of(formalisation, source)
     if grade is None or source not in (*form.references, "none") or (formal is None) != (source in ("none", "text")):

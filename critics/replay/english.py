@@ -173,7 +173,9 @@ def _stated(statement: Statement | None) -> Statement:
     return statement
 
 
-def _value(stated: list[str], closure: Any, replay: _Established, goal: Sequence[Implication], forward: bool) -> str:
+def _value(
+    stated: Sequence[str], closure: Any, replay: _Established, goal: Sequence[Implication], forward: bool
+) -> str:
     held = {clause.canonical() for clause, under in zip(replay.clauses, replay.under, strict=True) if not under}
     if closure is not None:
         if not forward:

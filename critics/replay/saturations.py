@@ -23,7 +23,7 @@ MAX_MATCHES = 200_000
 """Matches that the closure of a saturation may take, also in vain; fewer where terms are large."""
 
 
-def undecided(stated: list[str], axioms: Sequence[Statement], steps: Sequence[Statement], goal: Literal) -> str:
+def undecided(stated: Sequence[str], axioms: Sequence[Statement], steps: Sequence[Statement], goal: Literal) -> str:
     """Return `unknown` where the axioms among the steps are all that is stated, and the steps lack the goal.
 
     Raises `Rejected` where they are not closed under their own rules.

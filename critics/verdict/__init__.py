@@ -11,8 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 from critics.problem import RecordError, object_of, text_of
 from critics.replay.grades import Grade
 from critics.verdict.certificate import Certificate, read_certificate
-from critics.verdict.notebook import verdict_html
-from critics.verdict.reading import BadStep, Span, TextReading, read_reading
+from critics.verdict.reading import BadStep, Span, TextReading, read_reading, verdict_html
 
 
 class _Accounting:
@@ -85,42 +84,36 @@ class NotCertified(_Accounting):
 class Refuted(NotCertified):
     """The attempt's answer is proved wrong, or contradicts the gold answer."""
 
-    __slots__ = ()
     verdict = "refuted"
 
 
 class Unproved(NotCertified):
     """Neither proved nor refuted; with the right answer this is a lucky guess."""
 
-    __slots__ = ()
     verdict = "unproved"
 
 
 class Vacuous(NotCertified):
     """Formally fine and worthless: the goal was assumed, or the assumptions contradict each other."""
 
-    __slots__ = ()
     verdict = "vacuous"
 
 
 class Malformed(NotCertified):
     """The attempt does not parse."""
 
-    __slots__ = ()
     verdict = "malformed"
 
 
 class TimedOut(NotCertified):
     """The budget ran out: unknown, not wrong."""
 
-    __slots__ = ()
     verdict = "timeout"
 
 
 class CriticError(NotCertified):
     """The critic failed; this never counts for or against the model."""
 
-    __slots__ = ()
     verdict = "error"
 
 

@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from critics.problem import Problem
+from critics.formats.rules.critic import is_closed_world
+from critics.problem import TRUTH_VALUES, Problem
+from critics.text.answer_reader import read_answer
 from rollout.decoding.guide import Guide
 from rollout.policies.engine import Steps, Write, inspect, write
 from rollout.policies.policy import Completion
-from rollout.programs.prompt import about, mended_examples, opening, program_in
+from rollout.programs.prompt import about, answering, mended_examples, opening, program_in
 from rollout.programs.review import KINDS, ProgramSubmission
 from rollout.prompts.conversation import Message, Messages
 from rollout.records.sampling import derived_seed
 from rollout.records.steps import ProgramReply, ProgramStep, RunReview
+from rollout.records.traces import BackupAnswer
 from rollout.settings import ProgramDepth
 
 
@@ -86,6 +89,16 @@ class Task:
             self.steps.append(step)
         return completions
 
+    def back_up(self, kind: str) -> Steps[BackupAnswer]:
+        """Answer without a program (001, section 4.2): `llm` asks the policy itself, `random` draws by the seed.
+
+        Never certified, never a program: a trace holds it beside the attempt, where no critic sees it.
+        """
+        if kind == "random":
+            return BackupAnswer(kind, drawn_answer(self.problem, self.seed))
+        reply = yield from self.ask("backup", answering(self.problem), program=False)
+        return BackupAnswer(kind, read_answer(reply.text, self.problem))
+
     def run(self, programs: Sequence[str], *, finished: Sequence[bool]) -> Steps[list[RunReview]]:
         """Have programs run; the reviews go to the last steps."""
         listed = zip(programs, finished, strict=True)
@@ -113,3 +126,11 @@ class Task:
         """Return what a reply about an earlier draft holds."""
         [draft] = yield from self.drafted([reply])
         return replace(draft, is_first=False)
+
+
+def drawn_answer(problem: Problem, seed: int) -> str:
+    """Draw one of all answers that the problem can have: what is left of the accuracy when luck is taken out."""
+    choices = TRUTH_VALUES[:2] if is_closed_world(problem) else TRUTH_VALUES
+    if problem.options is not None:
+        choices = tuple(chr(ord("A") + place) for place in range(len(problem.options)))
+    return choices[derived_seed(seed, "random answer") % len(choices)]

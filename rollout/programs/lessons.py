@@ -6,12 +6,14 @@ Its prompt shows no examples: they are what it is trained to do without.
 
 from dataclasses import replace
 
-from rollout.programs.backups import recalled
+from critics.text.answer_reader import read_answer
+from rollout.programs.draft import drawn_answer
 from rollout.programs.prompt import opening, program_in
 from rollout.programs.refiners import REPEATED
+from rollout.programs.review import without_gold
 from rollout.prompts.conversation import Message, message
 from rollout.records.steps import ProgramReply, ProgramStep, versions
-from rollout.records.traces import Trace
+from rollout.records.traces import BackupAnswer, Trace
 
 
 def direct_messages(trace: Trace) -> list[Message]:
@@ -60,6 +62,20 @@ def after_refinements(trace: Trace, num: int) -> Trace:
         backup=None if has_answer else recalled(trace),
         judgement=None,
     )
+
+
+def recalled(trace: Trace) -> BackupAnswer | None:
+    """Return the back-up answer that an attempt would have fallen back on; None where it never was without one.
+
+    It does not depend on the program, so that it serves every earlier version without an answer.
+    """
+    if trace.backup is not None:
+        return trace.backup
+    kind = (trace.strategy or {}).get("backup")
+    if kind == "random":
+        return BackupAnswer(kind, drawn_answer(without_gold(trace.problem), trace.seed))
+    asked_for = [step for step in trace.program_steps if isinstance(step, ProgramReply) and step.purpose == "backup"]
+    return BackupAnswer("llm", read_answer(asked_for[-1].text, trace.problem)) if asked_for else None
 
 
 def _refinements(trace: Trace) -> list[ProgramReply]:

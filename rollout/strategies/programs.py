@@ -14,7 +14,6 @@ from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from rollout.policies.engine import Steps, perform
 from rollout.policies.policy import ChatPolicy
-from rollout.programs.backups import back_up
 from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.grammars.catalogue import guide_for
 from rollout.programs.prompt import FORMATS, STAND_IN
@@ -94,5 +93,5 @@ def _ended(task: Task, settings: ProgramSettings) -> Steps[tuple[ProgramDraft, B
     draft = yield from refine_draft(task, chosen, settings.refiners, settings.max_rounds)
     if chosen.review.kind == "answered" or settings.backup == "none":
         return draft, None
-    backup = yield from back_up(task, settings.backup)
+    backup = yield from task.back_up(settings.backup)
     return draft, None if draft.review.kind == "answered" else backup

@@ -9,7 +9,7 @@ A label is true where a critic read the step and it holds, and nowhere else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from critics.formats.steps import Label, LabelledStep, labelled
 from critics.problem import Attempt
@@ -47,7 +47,7 @@ def _all(text: JudgedText, steps: Sequence[LabelledStep]) -> Row:
         "verdict": text.verdict.verdict,
         "reason": text.verdict.reason,
         "first_bad_step": next((at for at, step in enumerate(steps) if step.label == "bad"), None),
-        "steps": [step.record() for step in steps],
+        "steps": [asdict(step) for step in steps],
     }
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from critics.replay.answers import check_claim
 from critics.replay.certificate import (
     UNTRUSTED,
+    Formal,
     Rejected,
     SealedCertificate,
-    SealedFormal,
     are_texts,
     of_kinds,
     sealed_certificate,
@@ -125,7 +125,7 @@ def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
     return weakest(*[confirm(group) for group in asked])
 
 
-def _theory(formal: SealedFormal, canonical: Canonical) -> list[fo.Formula]:
+def _theory(formal: Formal, canonical: Canonical) -> list[fo.Formula]:
     """Return the axioms of a reference, and last its goal."""
     try:
         statements = [*map(parse_statement, formal.axioms), parse_literal(formal.goal)]
