@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from critics.text.inflection import is_plural, plural, singular
+from critics.grammar.inflection import is_plural, plural, singular
 from rollout.decoding.guide import PieceLanguage
 from rollout.programs.grammars.lark import (
     COMMENT,
