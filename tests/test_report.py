@@ -20,7 +20,7 @@ from training.estimates import PairedComparison
 from training.records.store import line_of
 from training.reporting import panels, report
 from training.reporting.comparison import compare_runs, summarise, write_report
-from training.reporting.runs import outcomes
+from training.reporting.runs import outcomes_of, read_arms
 from training.reporting.sentences import facts, table, verdict_sentence
 
 N = 20
@@ -366,7 +366,7 @@ def test_compare_writes_a_page_or_numbers_and_tells_wrong_input(tmp_path, run):
 
 
 def test_rates_of_a_report_are_group_bys_of_the_outcomes_table(run, tmp_path):
-    table = outcomes(run)
+    table = outcomes_of(read_arms(run))
     assert len(table) == 3 * 2 * 3 * N
     report = summarise(run)
     for (arm, number), own in table.groupby(["arm", "round"]):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from training.outcomes import Record, pooled
 from training.records.store import write_json, write_text
-from training.reporting.selective import curve_figure, curve_table, point
+from training.reporting.samples import curve_figure, curve_table, point
 
 
 def pooled_curve(curves: Sequence[Sequence[Record]]) -> list[Record]:

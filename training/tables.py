@@ -5,9 +5,12 @@ from collections.abc import Iterable, Sequence
 from training.estimates import Interval, Proportion
 
 
-def markdown(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table in Markdown, a line for each row."""
-    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+def markdown(head: Sequence[str], rows: Iterable[Iterable[str]], align: str = "") -> str:
+    """Return a table in Markdown, a line for each row; `align` has an r for each column of numbers, else an l."""
+    told = [f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows)]
+    if align:
+        told[1] = f"|{'|'.join('--:' if each == 'r' else '---' for each in align)}|\n"
+    return "".join(told)
 
 
 def percent(found: Proportion | float | None, nothing: str = "–") -> str:

@@ -1,38 +1,21 @@
 """AutoEval's figures as SVG: rates over complexity, deviations, differences, correlations, predictive power."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isnan, nan
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from training.autoeval.benchmarks import MIN_MODELS, correlation
 from training.autoeval.scores import Category
-from training.estimates import Estimate
-from training.figures import (
-    GREY,
-    INK,
-    INKS,
-    MARKERS,
-    drawing,
-    grid_of,
-    inlined,
-    panels_of,
-    percent_scale,
-    svg_of,
-)
+from training.figures import GREY, INK, INKS, MARKERS, Drawing, downwards, drawing, percent_scale, with_band
 from training.outcomes import Record
 
 Pairs = Mapping[str, Sequence[float]]
 """For each model AutoEval's score and a benchmark's."""
-Metric = Literal["compliance", "score", "f1"]
 _Row = TypeVar("_Row")
 _Own = TypeVar("_Own")
-METRICS: tuple[tuple[Metric, str], ...] = (
-    ("compliance", "Syntactic compliance"),
-    ("score", "AutoEval score"),
-    ("f1", "F1 as verifier"),
-)
+METRICS = {"compliance": "Syntactic compliance", "score": "AutoEval score", "f1": "F1 as verifier"}
 AXES = {
     "depth": "depth of the parse tree",
     "binding": "quantifiers that bind",
@@ -51,14 +34,10 @@ class Curves:
     f1: Sequence[Record] = ()
     """As verifier, where it was asked."""
 
-    def points(self, metric: Metric) -> dict[Category, Estimate]:
-        """Return what is known of a rate, by category; an F1 score has no interval."""
+    def points(self, metric: str) -> dict[Category, Record]:
+        """Return the rows in which a rate is known, by category."""
         rows = self.f1 if metric == "f1" else self.scores
-        return {
-            row["category"]: Estimate(row[metric], tuple(row.get(f"{metric}_interval", (nan, nan))))
-            for row in rows
-            if row[metric] is not None
-        }
+        return {row["category"]: row for row in rows if row[metric] is not None}
 
 
 def scores_figure(tables: Mapping[str, Mapping[str, Curves]], by: Mapping[str, str]) -> str:
@@ -67,29 +46,30 @@ def scores_figure(tables: Mapping[str, Mapping[str, Curves]], by: Mapping[str, s
     `tables[DATA SET][MODEL]` are its curves; `by[DATA SET]` is what their categories count.
     """
     curves = [own for table in tables.values() for own in table.values()]
-    metrics: list[tuple[Metric, str]] = [
-        (key, title) for key, title in METRICS if any(own.points(key) for own in curves)
-    ]
 
-    def draw(axes: Any, metric: Metric, own: Curves, model: str, ink: tuple[str, str]) -> None:
-        _draw_line(axes, own.points(metric), model, ink)
+    def draw(axes: Any, metric: str, own: Curves, style: Record) -> None:
+        points = own.points(metric)
+        ends = [row[f"{metric}_interval"] for row in points.values()] if metric != "f1" else []
+        with_band(axes, list(points), [row[metric] for row in points.values()], ends, **style)
 
-    return _panels(metrics, tables, by, draw)
+    return _panels(
+        [(metric, title) for metric, title in METRICS.items() if any(own.points(metric) for own in curves)],
+        tables,
+        by,
+        draw,
+    )
 
 
 def deviation_figure(tables: Mapping[str, Mapping[str, Sequence[Record]]], by: Mapping[str, str]) -> str:
     """Return figure 8: both rates over the categories, mean and standard deviation over runs."""
 
-    def draw(axes: Any, rate: str, rows: Sequence[Record], model: str, ink: tuple[str, str]) -> None:
-        points = {
-            row["category"]: Estimate(m, (max(0.0, m - s), min(1.0, m + s)))
-            for row in rows
-            if (m := row[rate]) is not None and (s := row[f"{rate}_sd"]) is not None
-        }
-        _draw_line(axes, points, model, ink)
+    def draw(axes: Any, rate: str, rows: Sequence[Record], style: Record) -> None:
+        known = [row for row in rows if row[rate] is not None and row[f"{rate}_sd"] is not None]
+        x, means, deviations = ([row[key] for row in known] for key in ("category", rate, f"{rate}_sd"))
+        ends = [(max(0.0, m - sd), min(1.0, m + sd)) for m, sd in zip(means, deviations, strict=True)]
+        with_band(axes, x, means, ends, **style)
 
-    rates = (("compliance", "Syntactic compliance, mean and sd"), ("score", "AutoEval score, mean and sd"))
-    return _panels(rates, tables, by, draw)
+    return _panels([(rate, f"{METRICS[rate]}, mean and sd") for rate in ("compliance", "score")], tables, by, draw)
 
 
 def differences_figure(
@@ -97,41 +77,41 @@ def differences_figure(
 ) -> str:
     """Return figure 16: what one way of asking has more than another, in points, category by category."""
 
-    def draw(axes: Any, metric: Metric, pair: tuple[Curves, Curves], model: str, ink: tuple[str, str]) -> None:
+    def draw(axes: Any, metric: str, pair: tuple[Curves, Curves], style: Record) -> None:
         one, other = (curves.points(metric) for curves in pair)
         shared = [category for category in one if category in other]
-        y = [100 * ((one[c].rate or 0.0) - (other[c].rate or 0.0)) for c in shared]
-        axes.plot(shared, y, color=ink[0], marker=ink[1], ms=3, lw=1.3, label=model)
+        axes.plot(shared, [100 * (one[c][metric] - other[c][metric]) for c in shared], **style)
 
     def scale(axes: Any) -> None:
         axes.axhline(0, color=GREY, lw=0.8)
         axes.set_ylim(-100, 100)
 
-    return _panels([(metric, f"{name}, {title}") for metric, name in METRICS[:2]], tables, by, draw, scale)
+    rows = [(metric, f"{METRICS[metric]}, {title}") for metric in ("compliance", "score")]
+    return _panels(rows, tables, by, draw, scale)
 
 
 def _panels(
     rows: Sequence[tuple[_Row, str]],
     tables: Mapping[str, Mapping[str, _Own]],
     by: Mapping[str, str],
-    draw: Callable[[Any, _Row, _Own, str, tuple[str, str]], None],
+    draw: Callable[[Any, _Row, _Own, Record], None],
     scale: Callable[[Any], None] = percent_scale,
 ) -> str:
     """Return a figure with a row for each (what is drawn, title), a column for each data set, and every model's line.
 
-    `draw(axes, row, own, model, ink)` draws what a model has; `scale(axes)` is called when all are drawn.
+    `draw(axes, row, own, style)` draws what a model has; `scale(axes)` is called when all are drawn.
     """
-    inks = _inks({model for table in tables.values() for model in table})
-    with drawing(text="path"):
-        figure, grid = grid_of(len(rows), len(tables))
-        for (row, title), line in zip(rows, grid, strict=True):
+    inks = _inks(tables)
+    with _grid(len(rows), len(tables)) as made:
+        for (row, title), line in zip(rows, made.grid, strict=True):
             for (dataset, table), axes in zip(tables.items(), line, strict=True):
                 for model, own in table.items():
-                    draw(axes, row, own, model, inks[model])
+                    draw(axes, row, own, {**inks[model], "lw": 1.3})
                 scale(axes)
                 axes.set_title(f"{dataset}: {title}", loc="left", fontsize=9)
                 axes.set_xlabel(AXES.get(by[dataset], by[dataset]))
-        return _finished(figure, inks)
+        made.legend(inks)
+    return made.svg
 
 
 def operators_figure(tables: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]) -> str:
@@ -139,23 +119,37 @@ def operators_figure(tables: Mapping[str, Mapping[str, Sequence[tuple[float, flo
 
     `tables[BENCHMARK][MODEL]` are the points; arrows go from one number to the next.
     """
-    inks = _inks({model for table in tables.values() for model in table})
-    with drawing(text="path"):
-        figure, grid = grid_of(1, len(tables))
-        for (benchmark, table), axes in zip(tables.items(), grid[0], strict=True):
+    inks = _inks(tables)
+    with _grid(1, len(tables)) as made:
+        for (benchmark, table), axes in zip(tables.items(), made.grid[0], strict=True):
             for model, points in table.items():
-                colour, marker = inks[model]
-                axes.plot(*zip(*points, strict=True), color=colour, marker=marker, ms=3, lw=0, label=model)
-                for (x, y), (to_x, to_y) in pairwise(points):
-                    arrow = {"arrowstyle": "->", "color": colour, "lw": 0.8, "alpha": 0.6}
-                    axes.annotate("", (to_x, to_y), (x, y), arrowprops=arrow)
+                axes.plot(*zip(*points, strict=True), lw=0, **inks[model])
+                arrow = {"arrowstyle": "->", "color": inks[model]["color"], "lw": 0.8, "alpha": 0.6}
+                for start, end in pairwise(points):
+                    axes.annotate("", end, start, arrowprops=arrow)
             every = [point for points in table.values() for point in points]
-            axes.set_title(f"{benchmark}: {_correlated_points(every)}", loc="left", fontsize=9)
-            axes.set_xlabel("AutoEval score", color=GREY)
-            axes.set_ylabel("score on the benchmark", color=GREY)
-            axes.set_xlim(0, 1)
-            axes.set_ylim(0, 1)
-        return _finished(figure, inks)
+            axes.set_title(f"{benchmark}: {_correlated(every)}", loc="left", fontsize=9)
+            _unit_square(axes, "AutoEval score")
+        made.legend(inks)
+    return made.svg
+
+
+def _grid(rows: int, columns: int) -> AbstractContextManager[Drawing]:
+    return drawing(rows=rows, columns=columns, width=3.2 * columns, height=0.5 + 2.5 * rows)
+
+
+def _inks(tables: Mapping[str, Mapping[str, object]]) -> dict[str, Record]:
+    """Return the label, colour and marker of each model."""
+    models = sorted({model for table in tables.values() for model in table})
+    places = [(model, i % len(INKS), i % len(MARKERS)) for i, model in enumerate(models)]
+    return {model: {"label": model, "color": INKS[i], "marker": MARKERS[j], "ms": 3} for model, i, j in places}
+
+
+def _unit_square(axes: Any, x: str) -> None:
+    axes.set_xlabel(x, color=GREY)
+    axes.set_ylabel("score on the benchmark", color=GREY)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
 
 
 _ANSWERS = (
@@ -174,9 +168,8 @@ def verifiers_figure(tables: Mapping[str, Mapping[str, Record]]) -> str:
 
     `tables[DATA SET][MODEL]` are the counts.
     """
-    with drawing(text="path"):
-        figure, grid = grid_of(1, len(tables))
-        for (dataset, table), axes in zip(tables.items(), grid[0], strict=True):
+    with _grid(1, len(tables)) as made:
+        for (dataset, table), axes in zip(tables.items(), made.grid[0], strict=True):
             starts = {(model, side): 0 for model in table for side in (1, -1)}
             for cell, label, colour, side in _ANSWERS:
                 for place, (model, score) in enumerate(table.items()):
@@ -184,14 +177,11 @@ def verifiers_figure(tables: Mapping[str, Mapping[str, Record]]) -> str:
                     axes.barh(place, num, left=starts[model, side], color=colour, label=label if not place else None)
                     starts[model, side] += num
             axes.axvline(0, color=INK, lw=0.8)
-            axes.set_yticks(range(len(table)), list(table))
-            axes.invert_yaxis()
+            downwards(axes, dict(enumerate(table)))
             axes.set_title(f"{dataset}: answers as verifier", loc="left", fontsize=9)
             axes.set_xlabel("different pairs, and equivalent ones", color=GREY)
-        handles, labels = grid[0][0].get_legend_handles_labels()
-        known = dict(zip(labels, handles, strict=True))
-        figure.legend(list(known.values()), list(known), loc="outside lower center", ncols=3, frameon=False)
-        return svg_of(figure)
+        made.legend(columns=3)
+    return made.svg
 
 
 def counts_figure(tables: Mapping[str, Mapping[str, Mapping[str, int]]]) -> str:
@@ -199,100 +189,54 @@ def counts_figure(tables: Mapping[str, Mapping[str, Mapping[str, int]]]) -> str:
 
     `tables[DATA SET][METRIC]` are the counts.
     """
-    columns = max(map(len, tables.values()))
-    with drawing(text="path"):
-        figure, grid = grid_of(len(tables), columns)
-        for (dataset, metrics), line in zip(tables.items(), grid, strict=True):
+    with _grid(len(tables), max(map(len, tables.values()))) as made:
+        for (dataset, metrics), line in zip(tables.items(), made.grid, strict=True):
             for (metric, counts), axes in zip(metrics.items(), line, strict=False):
                 width = 0.08 if metric == "density" else 0.8
                 axes.bar(list(map(float, counts)), list(counts.values()), color=INKS[0], width=width)
                 axes.set_title(f"{dataset}: {AXES.get(metric, metric)}", loc="left", fontsize=9)
             for axes in line[len(metrics) :]:
                 axes.axis("off")
-        return svg_of(figure)
+    return made.svg
 
 
 def correlation_panels(benchmarks: Mapping[str, Mapping[str, Pairs]]) -> Iterator[tuple[str, str]]:
     """Yield figure 4 for a page, benchmark by benchmark; `benchmarks[NAME][SOURCE]` are pairs of scores by model."""
-    inks = list(dict.fromkeys(source for sources in benchmarks.values() for source in sources))
+    order = list(dict.fromkeys(source for sources in benchmarks.values() for source in sources))
     for name, sources in benchmarks.items():
-        with drawing(text="none"):
-            figure, [axes] = panels_of(width=3.4, height=3.0, count=1)
-            _draw_pairs(axes, sources, inks)
-            label = f"{name}: {_correlated([*sources.values()])}; a point for each model"
-            yield name, inlined(svg_of(figure), label)
+        said = _correlated(list({model: row for own in sources.values() for model, row in own.items()}.values()))
+        with drawing(width=3.4, height=3.0, label=f"{name}: {said}; a point for each model") as made:
+            axes = made.axes
+            for source, scores in sources.items():
+                place, (x, y) = order.index(source) % len(INKS), zip(*scores.values(), strict=True)
+                axes.scatter(x, y, s=20, color=INKS[place], marker=MARKERS[place], label=source, lw=0, clip_on=False)
+            if len(sources) > 1:
+                axes.legend(loc="best", frameon=False, fontsize=8, handletextpad=0.2)
+            axes.text(0.03, 0.97, said, transform=axes.transAxes, va="top")
+            _unit_square(axes, "calibrated AutoEval score")
+        yield name, made.svg
 
 
-def power_panel(powers: Mapping[str, Record]) -> str:
-    """Return figure 5 for a page."""
-    with drawing(text="none"):
-        figure, [axes] = panels_of(width=5.6, height=0.8 + 0.32 * len(powers), count=1)
-        _draw_powers(axes, powers)
-        return inlined(svg_of(figure), "predictive power of AutoEval for each benchmark, with 95% intervals")
-
-
-def _correlated(sources: Sequence[Pairs]) -> str:
-    return _correlated_points(list({model: row for scores in sources for model, row in scores.items()}.values()))
-
-
-def _correlated_points(points: Sequence[Sequence[float]]) -> str:
+def _correlated(points: Sequence[Sequence[float]]) -> str:
     if len(points) < MIN_MODELS or any(len({point[end] for point in points}) == 1 for end in (0, 1)):
         return f"{len(points)} points, no correlation"
-    found = correlation({str(i): p[0] for i, p in enumerate(points)}, {str(i): p[1] for i, p in enumerate(points)})
+    found = correlation(*({str(i): point[end] for i, point in enumerate(points)} for end in (0, 1)))
     p = found["p"]
     return f"ρ = {found['rho']:.2f}, {'p < 0.001' if p < 0.001 else f'p = {p:.3f}'}"
 
 
-def _draw_pairs(axes: Any, sources: Mapping[str, Pairs], order: Sequence[str] = ("",)) -> None:
-    for source, scores in sources.items():
-        place = order.index(source) % len(INKS)
-        x, y = [row[0] for row in scores.values()], [row[1] for row in scores.values()]
-        axes.scatter(x, y, s=20, color=INKS[place], marker=MARKERS[place], label=source, lw=0, clip_on=False)
-    if len(sources) > 1:
-        axes.legend(loc="best", frameon=False, fontsize=8, handletextpad=0.2)
-    axes.text(0.03, 0.97, _correlated([*sources.values()]), transform=axes.transAxes, va="top")
-    axes.set_xlabel("calibrated AutoEval score", color=GREY)
-    axes.set_ylabel("score on the benchmark", color=GREY)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-
-
-def _draw_powers(axes: Any, powers: Mapping[str, Record]) -> None:
-    for place, found in enumerate(powers.values()):
-        power, (low, high) = found["power"], found["interval"]
-        errors = [[max(0.0, power - low)], [max(0.0, high - power)]]
-        axes.barh(place, power, xerr=errors, height=0.7, color=INKS[0], alpha=0.75, ecolor=INK)
-        axes.text(0.02, place, f"{power:.2f}", va="center", fontsize=8, color="white")
-    axes.axvline(0.5, color=GREY, lw=0.8, ls="--")
-    axes.set_yticks(range(len(powers)), list(powers))
-    axes.tick_params(axis="y", length=0)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1)
-    axes.set_xlabel("predictive power of AutoEval", color=GREY)
-
-
-def _draw_line(axes: Any, points: Mapping[Category, Estimate], model: str, ink: tuple[str, str]) -> None:
-    """Draw rates in percent with their intervals, where they have any."""
-    colour, marker = ink
-    y = [100 * (point.rate or 0.0) for point in points.values()]
-    axes.plot(list(points), y, color=colour, marker=marker, ms=3, lw=1.3, label=model, clip_on=False)
-    lows, highs = ([100 * point.interval[end] for point in points.values()] for end in (0, 1))
-    if points and not isnan(lows[0]):
-        axes.fill_between(list(points), lows, highs, color=colour, alpha=0.12, lw=0)
-
-
-def _finished(figure: Any, inks: Mapping[str, tuple[str, str]]) -> str:
-    """Return a figure with one legend for all its panels."""
-    known: dict[str, Any] = {}
-    for axes in figure.axes:
-        handles, labels = axes.get_legend_handles_labels()
-        known |= {label: handle for label, handle in zip(labels, handles, strict=True) if label not in known}
-    shown = {model: known[model] for model in inks if model in known}
-    figure.legend(
-        list(shown.values()), list(shown), loc="outside lower center", ncols=min(4, max(1, len(shown))), frameon=False
-    )
-    return svg_of(figure)
-
-
-def _inks(models: set[str]) -> dict[str, tuple[str, str]]:
-    return {model: (INKS[i % len(INKS)], MARKERS[i % len(MARKERS)]) for i, model in enumerate(sorted(models))}
+def power_panel(powers: Mapping[str, Record]) -> str:
+    """Return figure 5 for a page."""
+    label = "predictive power of AutoEval for each benchmark, with 95% intervals"
+    with drawing(width=5.6, height=0.8 + 0.32 * len(powers), label=label) as made:
+        axes = made.axes
+        for place, found in enumerate(powers.values()):
+            power, (low, high) = found["power"], found["interval"]
+            errors = [[max(0.0, power - low)], [max(0.0, high - power)]]
+            axes.barh(place, power, xerr=errors, height=0.7, color=INKS[0], alpha=0.75, ecolor=INK)
+            axes.text(0.02, place, f"{power:.2f}", va="center", fontsize=8, color="white")
+        axes.axvline(0.5, color=GREY, lw=0.8, ls="--")
+        downwards(axes, dict(enumerate(powers)))
+        axes.set_xlim(0, 1)
+        axes.set_xlabel("predictive power of AutoEval", color=GREY)
+    return made.svg

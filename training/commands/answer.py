@@ -19,9 +19,17 @@ from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.store import write_json, write_records, write_text
-from training.reporting.at_k import Samples, at_k_record, at_k_table, samples_of
 from training.reporting.proofs import proof_lines
-from training.reporting.selective import curve_figure, curve_table, selective, selective_curve
+from training.reporting.samples import (
+    Samples,
+    at_k_record,
+    at_k_table,
+    curve_figure,
+    curve_table,
+    samples_of,
+    selective,
+    selective_curve,
+)
 
 if TYPE_CHECKING:
     from rollout.actor_critic.feedback import DialogReviewPool

@@ -83,9 +83,9 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
 
         write_text(out, render(report, Survey(), verdict_sentence(report)))
     elif out is not None and out.suffix == ".csv":
-        from training.reporting.runs import outcomes
+        from training.reporting.runs import outcomes_of, read_arms
 
-        tables = [outcomes(run).assign(run=run.resolve().name) for run in runs]
+        tables = [outcomes_of(read_arms(run)).assign(run=run.resolve().name) for run in runs]
         write_text(out, "".join(each.to_csv(index=False, header=not place) for place, each in enumerate(tables)))
     elif out is not None:
         write_json(out, report)
@@ -103,13 +103,13 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
 
 def _compare_bases(runs: Sequence[Path], beyond: int | None, as_json: bool, out: Path | None) -> None:
     """Print the arms' rates and leads over base models; `out` gets the table, the forest plot and the numbers."""
-    from training.reporting.bases import bases_table, compare_bases, dose_figure, forest
+    from training.reporting.bases import bases_figure, bases_table, compare_bases, dose_figure
 
     found = compare_bases(runs, beyond)
     table = bases_table(found)
     if out is not None:
         write_text(out / "table.md", table)
-        write_text(out / "forest.svg", forest(found))
+        write_text(out / "forest.svg", bases_figure(found))
         if found["doses"]:
             write_text(out / "dose.svg", dose_figure(found))
         write_json(out / "bases.json", found)
@@ -118,7 +118,7 @@ def _compare_bases(runs: Sequence[Path], beyond: int | None, as_json: bool, out:
 
 def _compare_traces(files: Sequence[Path], as_json: bool, out: Path | None) -> None:
     """Print certified@k, lucky@k, answered@k and maj@k of files of traces; what no critic has judged is judged now."""
-    from training.reporting.at_k import at_k_record, at_k_table, samples_of
+    from training.reporting.samples import at_k_record, at_k_table, samples_of
 
     if others := [path for path in files if not path.is_file()]:
         raise InputError(f"compare: {others[0]} is no file of traces; name files alone, or folders alone")
@@ -149,8 +149,7 @@ def _judged_traces(path: Path) -> list["Trace"]:
 
 def _compare_evaluations(folders: Sequence[Path], as_json: bool, out: Path | None) -> None:
     """Print the table of all evaluations in the folders; `out` gets it with the figure and the numbers."""
-    from training.reporting.leaderboard import find_entries, leaderboard, numbers
-    from training.reporting.leaderboard_figure import write_leaderboard
+    from training.reporting.leaderboard import find_entries, leaderboard, numbers, write_leaderboard
 
     entries = find_entries(folders)
     table = leaderboard(entries)

@@ -18,7 +18,7 @@ from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.estimates import Proportion
 from training.outcomes import Record
 from training.records.store import write_text
-from training.reporting.at_k import NAMES
+from training.reporting.samples import NAMES
 from training.reporting.spending import Price, read_prices
 
 if TYPE_CHECKING:
@@ -202,8 +202,7 @@ def _refuse_what_does_not_fit(asked: Asking, how: "Measuring") -> None:
 
 def _write(entries: Sequence["Entry"], out: Path | None, table: Path | None) -> None:
     """Write the table and, into the folder, the figure beside it."""
-    from training.reporting.leaderboard import leaderboard
-    from training.reporting.leaderboard_figure import write_leaderboard
+    from training.reporting.leaderboard import leaderboard, write_leaderboard
 
     shown = leaderboard(entries)
     if table is not None:

@@ -6,7 +6,7 @@ what is not paired is refused, never compared loosely. No model is needed: a fin
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -24,7 +24,7 @@ from training.estimates import (
     mean_interval,
     seeds_interval,
 )
-from training.outcomes import GROUPINGS, Record, naturally, pooled, rates
+from training.outcomes import GROUPINGS, RATES, Record, naturally, pooled, rates
 from training.records.run_folder import configuration
 from training.records.store import write_text
 from training.reporting.runs import (
@@ -95,21 +95,17 @@ def compare_runs(runs: Sequence[Path], *, unpaired: bool = False) -> Report:
         for arm in read_arms(run)
     ]
     named = {label: provenance(run) for label, run in labelled.items()}
-    origin = {"name": " and ".join(labelled), "runs": named, "differences": _differences(labelled.values())}
-    return _report(arms, origin, unpaired=unpaired)
+    # Arms and names differ by intent, and one version may know keys that another does not.
+    flat = [dict(_flat(configuration(run))) for run in runs]
+    keys = sorted(
+        key for key in set(flat[0]).intersection(*flat[1:]) if key.partition(".")[0] not in ("name", "arms", "jobs")
+    )
+    values = {key: [one[key] for one in flat] for key in keys}
+    differences = {key: listed for key, listed in values.items() if any(value != listed[0] for value in listed)}
+    return _report(arms, {"name": " and ".join(labelled), "runs": named, "differences": differences}, unpaired=unpaired)
 
 
-def _differences(runs: Iterable[Path]) -> dict[str, list[object]]:
-    """Return the configurations' keys whose values differ, with each run's value; arms and names differ by intent."""
-    flat = [
-        dict(_flat({k: v for k, v in configuration(run).items() if k not in ("name", "arms", "jobs")})) for run in runs
-    ]
-    keys = sorted(set(flat[0]).intersection(*flat[1:]))  # one version may know keys that another does not
-    values = {key: [one.get(key) for one in flat] for key in keys}
-    return {key: listed for key, listed in values.items() if any(value != listed[0] for value in listed)}
-
-
-def _flat(section: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, object]]:
+def _flat(section: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, object]]:
     for key, value in section.items():
         if isinstance(value, Mapping):
             yield from _flat(cast("Mapping[str, Any]", value), f"{before}{key}.")
@@ -165,76 +161,85 @@ def report_of(run: Path, extent: Extent | None = None) -> tuple[Report, str]:
 
 
 def _report(arms: Sequence[Arm], origin: Record, *, unpaired: bool = False) -> Report:
+    """Return the report; the p-values of the primary metric are one family, all others another."""
     if not unpaired:
         _check_paired(arms)
     lead = next((arm for arm in arms if arm.name.rsplit(":", 1)[-1] == "strict"), arms[0])
     primaries = {one.get("primary") for one in origins(origin)}
     primary = primaries.pop() if len(primaries) == 1 else None
-    method = UNPAIRED_METHOD if unpaired else PAIRED_METHOD
+    metrics = [each for each in METRICS if each != "tests_passed" or all(arm.has_dialogs for arm in arms)]
+    found = [
+        (arm.name, metric, _compare(lead, arm, metric, unpaired=unpaired))
+        for metric in metrics
+        for arm in arms
+        if arm is not lead
+    ]
+    comparisons: list[Record] = []
+    for is_primary in (True, False):
+        family = [each for each in found if (each[1] == primary) is is_primary]
+        for (name, metric, compared), p in zip(family, holm([c.p for *_, c in family]), strict=True):
+            told = {"p_holm": p, "paired": not unpaired, "primary": is_primary}
+            comparisons.append({"a": lead.name, "b": name, "metric": metric, **compared.record(), **told})
+    statistics = {"method": UNPAIRED_METHOD if unpaired else PAIRED_METHOD}
     return {
         "arms": {arm.name: _arm(arm) for arm in arms},
         "square": [cell for arm in arms for number in (0, len(arm.rounds) - 1) for cell in _square(arm, number)],
         "primary": primary,
         "bases": len({str(one.get("base_digest")) for one in origins(origin)}),
-        "comparisons": _comparisons(arms, lead, primary, unpaired=unpaired),
+        "comparisons": comparisons,
         "provenance": {
             **origin,
             "evaluation": {**arms[0].rounds[0][0].problems, "seeds": list(lead.seeds)},
-            "statistics": {"method": method, "bootstrap_replicates": REPLICATES, "bootstrap_seed": 0},
+            "statistics": {**statistics, "bootstrap_replicates": REPLICATES, "bootstrap_seed": 0},
         },
     }
 
 
-def _comparisons(arms: Sequence[Arm], lead: Arm, primary: object, *, unpaired: bool) -> list[Record]:
-    """Compare the lead with every other arm; the p-values of the primary metric are one family, all others another."""
-    compare = _compare_unpaired if unpaired else _compare
-    metrics = [each for each in METRICS if each != "tests_passed" or all(arm.has_dialogs for arm in arms)]
-    found = [(arm.name, metric, compare(lead, arm, metric)) for metric in metrics for arm in arms if arm is not lead]
-    families = ([each for each in found if (each[1] == primary) is first] for first in (True, False))
-    return [
-        {
-            **{"a": lead.name, "b": name, "metric": metric},
-            **compared.record(),
-            **{"p_holm": p, "paired": not unpaired, "primary": metric == primary},
-        }
-        for family in families
-        for (name, metric, compared), p in zip(family, holm([c.p for *_, c in family]), strict=True)
-    ]
+def _check_paired(arms: Sequence[Arm]) -> None:
+    """Raise InputError unless every evaluation under one seed is of the same problems."""
+    first = arms[0]
+    for arm in arms:
+        if arm.seeds != first.seeds:
+            raise InputError(
+                f"arm {first.name} has the seeds {first.seeds} and arm {arm.name} {arm.seeds}: answers are "
+                "compared seed by seed, so give all arms the same seeds, or add --unpaired to `certistar compare`"
+            )
+        for a, b in ((a, b) for each in arm.rounds for a, b in zip(first.rounds[0], each, strict=True)):
+            ids, others = a.columns["ids"], b.columns["ids"]
+            if ids != others or a.problems.get("digest") != b.problems.get("digest"):
+                raise InputError(
+                    f"{a.path} ({len(ids)} problems) and {b.path} ({len(others)}) are not of the same problems: "
+                    f"{len(set(ids) & set(others))} ids are shared, and answers are compared one by one; evaluate "
+                    "both on the same file, or add --unpaired to `certistar compare`"
+                )
 
 
-def _compare(a: Arm, b: Arm, metric: str) -> PairedComparison:
-    if metric == "gain":
-        return compare_paired(a.gains(), b.gains(), a.answer_seeds(), test="sign-flip")
-    own, other = (arm.outcomes(METRICS[metric], -1) for arm in (a, b))
-    return compare_paired(own, other, a.answer_seeds(), test="mcnemar")
-
-
-def _compare_unpaired(a: Arm, b: Arm, metric: str) -> PairedComparison:
-    seeds = a.answer_seeds(), b.answer_seeds()
-    if metric == "gain":
-        return compare_unpaired(a.gains(), b.gains(), *seeds, test="permutation")
-    own, other = (arm.outcomes(METRICS[metric], -1) for arm in (a, b))
-    return compare_unpaired(own, other, *seeds, test="fisher")
+def _compare(a: Arm, b: Arm, metric: str, *, unpaired: bool) -> PairedComparison:
+    is_gain = metric == "gain"
+    own, other = (arm.gains() if is_gain else arm.outcomes(METRICS[metric], -1) for arm in (a, b))
+    if unpaired:
+        test = "permutation" if is_gain else "fisher"
+        return compare_unpaired(own, other, a.answer_seeds(), b.answer_seeds(), test=test)
+    return compare_paired(own, other, a.answer_seeds(), test="sign-flip" if is_gain else "mcnemar")
 
 
 def _arm(arm: Arm) -> Record:
     gains, seeds = arm.gains(), arm.answer_seeds()
-    failures = {"first": arm.rollouts[0], "last": arm.rollouts[-1]} if arm.has_dialogs and arm.rollouts else {}
-    per_seed = {
-        rate: {
-            str(seed): [mean(each[place].columns[name]) for each in arm.rounds] for place, seed in enumerate(arm.seeds)
-        }
-        for rate, name in (("accuracy", "right"), ("certified", "certified"))
-    }
+    failures: Record = {}
+    if arm.has_dialogs and arm.rollouts:
+        failures = {"failures": {name: _failures(arm.rollouts[at]) for name, at in (("first", 0), ("last", -1))}}
     return {
         "decoding": arm.decoding,
         "keep": arm.keep,
         "seeds": list(arm.seeds),
         "rounds": [_round(arm, number) for number in range(len(arm.rounds))],
-        "per_seed": per_seed,
+        "per_seed": {
+            rate: {str(s): [mean(each[i].columns[RATES[rate]]) for each in arm.rounds] for i, s in enumerate(arm.seeds)}
+            for rate in ("accuracy", "certified")
+        },
         "gain": mean(gains),
         "gain_interval": list(seeds_interval(gains, seeds) or mean_interval(gains, seeds, bound=1)),
-        **({"failures": {name: _failures(rollouts) for name, rollouts in failures.items()}} if failures else {}),
+        **failures,
     }
 
 
@@ -256,11 +261,20 @@ def _round(arm: Arm, number: int) -> Record:
     sampled = [evaluation.sampled for evaluation in evaluations]
     rollouts: Sequence[Record] = arm.rollouts[number - 1] if number else ()
     funnel = pooled(rollouts, STAGES) if rollouts else None
-    grades = (grade for mode in sampled for grade in mode["outcomes"].get("grades", ()))
     chances = [mode.get("chance") for mode in sampled]
+    other_modes: Record = {}
+    for mode in ("greedy", "guided"):
+        found = [own for each in evaluations if (own := each.modes.get(mode)) and own["n"]]
+        told = rates(found) if len(found) == len(evaluations) else {}  # of all seeds, or of none
+        other_modes |= {f"{name}_{mode}": told.get(name) for name in ("accuracy", "certified")}
+    by_group: Record = {}
+    for grouping in GROUPINGS:
+        cells = [(label, cell) for mode in sampled for label, cell in mode.get(grouping, {}).items() if cell["n"]]
+        labels = sorted({label for label, _ in cells}, key=naturally)
+        by_group[grouping] = {label: rates([cell for own, cell in cells if own == label]) for label in labels}
     beside: Record = {
         "coverage": _coverage([rollout["coverage"] for rollout in rollouts if rollout.get("coverage")]),
-        "chance": None if None in chances else sum(cast("list[float]", chances)) / len(chances),
+        "chance": None if None in chances else mean(cast("list[float]", chances)),
         **_dialogs(evaluations),
         **_round_trips(sampled),
     }
@@ -268,17 +282,12 @@ def _round(arm: Arm, number: int) -> Record:
         "round": number,
         **rates(sampled),
         "kept": 0 if funnel is None else funnel["kept"],
-        **{
-            f"{name}_{mode}": _rate(evaluations, mode, count)
-            for mode in ("greedy", "guided")
-            for name, count in (("accuracy", "right"), ("certified", "certified"))
-        },
+        **other_modes,
         "funnel": funnel,
         "answers": _answers(sampled),
-        **{name: _by_group(sampled, name) for name in GROUPINGS},
-        "verdicts": _totals([rollout.get("verdicts", {}) for rollout in rollouts]),
-        "reasons": _totals([rollout.get("reasons", {}) for rollout in rollouts]),
-        "grades": count_by_grade(grades),
+        **by_group,
+        **{name: _totals([rollout.get(name, {}) for rollout in rollouts]) for name in ("verdicts", "reasons")},
+        "grades": count_by_grade(grade for mode in sampled for grade in mode["outcomes"].get("grades", ())),
         **{key: value for key, value in beside.items() if value not in (None, {}, [])},
     }
 
@@ -286,26 +295,16 @@ def _round(arm: Arm, number: int) -> Record:
 def _coverage(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return the mean shares of several rounds' texts, by their number; empty where no critic reads any."""
     texts = sum(each["texts"] for each in found)
-    if not texts:
-        return {}
     # Without a tokenizer nobody counted tokens.
     kinds = [*SHARES, *(kind for kind in TOKEN_SHARES if all(each.get(kind) is not None for each in found))]
-    means = {kind: sum(each[kind] * each["texts"] for each in found) / texts for kind in kinds}
-    return {"texts": texts, **means}
+    means = {kind: sum(each[kind] * each["texts"] for each in found) / texts for kind in kinds if texts}
+    return {"texts": texts, **means} if texts else {}
 
 
 def _totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
     """Return how often the attempts of a round met each verdict or reason, the most frequent first."""
-    total: Counter[str] = Counter()
-    for each in counts:
-        total.update(each)
+    total = sum(map(Counter, counts), Counter[str]())
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _rate(evaluations: Sequence[Evaluation], mode: str, count: str) -> float | None:
-    """Return a rate over all seeds; None unless every one was evaluated in that mode."""
-    found = [own for each in evaluations if (own := each.modes.get(mode)) and own["n"]]
-    return sum(m[count] for m in found) / sum(m["n"] for m in found) if len(found) == len(evaluations) else None
 
 
 def _answers(modes: Sequence[Record]) -> dict[str, float] | None:
@@ -315,16 +314,6 @@ def _answers(modes: Sequence[Record]) -> dict[str, float] | None:
     n = sum(mode["n"] for mode in modes)
     guessed = sum(mode["accuracy_with_guess"] * mode["n"] for mode in modes)
     return {**{key: sum(mode[key] for mode in modes) / n for key in ANSWERS}, "accuracy_with_guess": guessed / n}
-
-
-def _by_group(modes: Sequence[Record], grouping: str) -> dict[str, Record]:
-    """Return rates for each group that was asked: numbers of hops ascending, then other labels."""
-    cells: dict[str, list[Record]] = {}
-    for mode in modes:
-        for label, cell in mode.get(grouping, {}).items():
-            if cell["n"]:
-                cells.setdefault(label, []).append(cell)
-    return {label: rates(cells[label]) for label in sorted(cells, key=naturally)}
 
 
 def _dialogs(evaluations: Sequence[Evaluation]) -> Record:
@@ -380,24 +369,5 @@ def _square(arm: Arm, number: int) -> Iterator[Record]:
             continue
         shares = [mode["coverage"] for mode in modes if mode.get("coverage") is not None]
         named = {"arm": arm.name, "decoding": modes[0]["decoding"], "temperature": modes[0]["temperature"]}
-        coverage = sum(shares) / len(shares) if len(shares) == len(modes) else None
+        coverage = mean(shares) if len(shares) == len(modes) else None
         yield {**named, "round": number, **rates(modes), "coverage": coverage}
-
-
-def _check_paired(arms: Sequence[Arm]) -> None:
-    """Raise InputError unless every evaluation under one seed is of the same problems."""
-    first = arms[0]
-    for arm in arms:
-        if arm.seeds != first.seeds:
-            raise InputError(
-                f"arm {first.name} has the seeds {first.seeds} and arm {arm.name} {arm.seeds}: answers are "
-                "compared seed by seed, so give all arms the same seeds, or add --unpaired to `certistar compare`"
-            )
-        for a, b in ((a, b) for each in arm.rounds for a, b in zip(first.rounds[0], each, strict=True)):
-            ids, others = a.columns["ids"], b.columns["ids"]
-            if ids != others or a.problems.get("digest") != b.problems.get("digest"):
-                raise InputError(
-                    f"{a.path} ({len(ids)} problems) and {b.path} ({len(others)}) are not of the same problems: "
-                    f"{len(set(ids) & set(others))} ids are shared, and answers are compared one by one; evaluate "
-                    "both on the same file, or add --unpaired to `certistar compare`"
-                )

@@ -1,4 +1,4 @@
-"""Finished evaluations side by side: any models, any arms, any problems, in one table.
+"""Finished evaluations side by side: any models, any arms, any problems, in one table and one figure.
 
 An entry is one model under one arm. `certistar evaluate --out` writes each to a folder of its own, and whoever has the
 folders can put them into one table and one figure, whenever they were made (`certistar compare`). The outcomes table
@@ -10,16 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from critics.errors import InputError
 from critics.problem import Problem
 from training.estimates import Proportion, compare_paired
+from training.figures import INKS, MARKERS, drawing, percent_scale, with_bars
 from training.outcomes import FLAGS, Record, Table, naturally, table_of
 from training.records.run_folder import configuration, read_file, read_run
-from training.reporting.at_k import at_k_rows
+from training.records.store import write_text
 from training.reporting.comparison import retry_curve
 from training.reporting.runs import read_evaluation
+from training.reporting.samples import at_k_rows
 from training.reporting.spending import SPENT, said_cost
 from training.reporting.stages import stage_tables
 from training.tables import between, markdown, percent, with_interval
@@ -27,6 +29,7 @@ from training.tables import between, markdown, percent, with_interval
 EVALUATION = "evaluation.json"
 NOT_KEPT = "not kept"
 """Value of `says` where only outcomes were kept."""
+LINES = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True)
@@ -102,14 +105,6 @@ def _guessed(rows: Table) -> str:
 # -- reading
 
 
-def read_entry(path: Path) -> Entry:
-    """Read an evaluation that `evaluate --out` wrote; raises `InputError` that names the file."""
-    try:
-        return as_entry(read_file(path))
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: not an evaluation of `certistar evaluate --out` ({error!r})") from error
-
-
 def as_entry(record: Record) -> Entry:
     """Read the record of an evaluation; raises `KeyError`, `TypeError` or `ValueError` where it is none."""
     mode, answers = record["modes"]["sampled"], record["answers"]
@@ -119,34 +114,35 @@ def as_entry(record: Record) -> Entry:
 
 
 def find_entries(folders: Sequence[Path]) -> list[Entry]:
-    """Read the evaluations in folders, in the order of their names; raises `InputError` where two are of one arm."""
-    found: dict[tuple[str, str, frozenset[str]], Path] = {}
-    entries: list[Entry] = []
-    for path, entry in _entries_in(folders):
+    """Read the evaluations in folders, in the order of their names; of runs the first and the last.
+
+    Raises `InputError` that names the file, and where two are of one arm.
+    """
+    found: dict[tuple[str, str, frozenset[str]], tuple[Path, Entry]] = {}
+    listed = (each for folder in folders for each in (_of_run if _is_run(folder) else _of_folder)(folder))
+    for path, entry in {path.resolve(): (path, entry) for path, entry in listed}.values():
         key = (entry.model, entry.arm, frozenset(answer["dataset"] for answer in entry.answers))
         if key in found:
-            raise InputError(f"{found[key]} and {path}: both are of {entry.model}, {entry.arm}; name one of them")
-        found[key] = path
-        entries.append(entry)
-    if not entries:
+            raise InputError(f"{found[key][0]} and {path}: both are of {entry.model}, {entry.arm}; name one of them")
+        found[key] = path, entry
+    if not found:
         raise InputError(f"{folders[0]}: no finished evaluation is in it; run `certistar evaluate --out` first")
-    return entries
+    return [entry for _, entry in found.values()]
 
 
-def _entries_in(folders: Sequence[Path]) -> Iterator[tuple[Path, Entry]]:
-    """Yield the entries of folders with their files: those of `evaluate --out`, and of runs the first and the last."""
-    seen: set[Path] = set()
-    for folder in folders:
-        if (folder / "lines.json").exists():
-            yield from _entries_of_run(folder)
-            continue
-        for path in sorted(folder.rglob(EVALUATION)):
-            if path.resolve() not in seen:
-                seen.add(path.resolve())
-                yield path, read_entry(path)
+def _is_run(folder: Path) -> bool:
+    return (folder / "lines.json").exists()
 
 
-def _entries_of_run(run: Path) -> Iterator[tuple[Path, Entry]]:
+def _of_folder(folder: Path) -> Iterator[tuple[Path, Entry]]:
+    for path in sorted(folder.rglob(EVALUATION)):
+        try:
+            yield path, as_entry(read_file(path))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}: not an evaluation of `certistar evaluate --out` ({error!r})") from error
+
+
+def _of_run(run: Path) -> Iterator[tuple[Path, Entry]]:
     """Yield each line's model before any fine-tuning and after its last round; their files keep less of each answer."""
     layout, config = read_run(run), configuration(run)
     held_out: Record = config.get("held_out") or config.get("problems") or {}
@@ -278,11 +274,6 @@ def over_retries(entries: Sequence[Entry]) -> list[list[str]]:
     return table
 
 
-def over_samples(entries: Sequence[Entry]) -> list[list[str]]:
-    """Return the rates at k samples of the entries whose problems were asked several times."""
-    return at_k_rows({f"{entry.model}, {entry.arm}": entry.mode.get("at_k", ()) for entry in entries})
-
-
 def costs(entries: Sequence[Entry]) -> list[list[str]]:
     """Return requests and tokens of each entry, and their cost where prices were given."""
     priced = any("cost" in entry.spent for entry in entries)
@@ -307,7 +298,7 @@ SECTIONS: Mapping[str, Section] = {
     "Answers where nothing more follows": exhausted,
     "Differences, answer by answer": differences,
     "Dialogs over retries": over_retries,
-    "At k samples": over_samples,
+    "At k samples": lambda entries: at_k_rows({f"{e.model}, {e.arm}": e.mode.get("at_k", ()) for e in entries}),
     "Requests and tokens": costs,
 }
 
@@ -325,22 +316,91 @@ def numbers(entries: Sequence[Entry]) -> list[Record]:
     return found
 
 
-# -- the problems
-
-
 def overview(given: Sequence[Problem], asked: Sequence[Problem]) -> str:
     """Return a table with a row for each data set: its size, problems asked, options and answers (Deng, table 1)."""
-    rows = [_overview_row(name, given, asked) for name in dict.fromkeys(problem.dataset for problem in given)]
-    head = ["data set", "size", "asked", "options", "answers of those asked"]
-    return markdown(head, rows)
+    rows: list[list[str]] = []
+    for name in dict.fromkeys(problem.dataset for problem in given):
+        own, chosen = ([problem for problem in listed if problem.dataset == name] for listed in (given, asked))
+        # Problems of one data set may have more options than others of it, as LogicalDeduction's have.
+        letters = [chr(ord("A") + place) for place in range(max(len(problem.options or ()) for problem in own))]
+        options = letters or sorted({problem.answer for problem in own if problem.answer is not None})
+        answers = Counter(problem.answer for problem in chosen if problem.answer is not None)
+        told = ", ".join(f"{answer} {num}" for answer, num in sorted(answers.items()))
+        rows.append([name, str(len(own)), str(len(chosen)), ", ".join(options), told])
+    return markdown(["data set", "size", "asked", "options", "answers of those asked"], rows)
 
 
-def _overview_row(name: str, given: Sequence[Problem], asked: Sequence[Problem]) -> Iterator[str]:
-    own, chosen = ([problem for problem in listed if problem.dataset == name] for listed in (given, asked))
-    yield from (name, str(len(own)), str(len(chosen)))
-    # Problems of one data set may have more options than others of it, as LogicalDeduction's have.
-    most = max(len(problem.options or ()) for problem in own)
-    letters = [chr(ord("A") + place) for place in range(most)]
-    yield ", ".join(letters or sorted({problem.answer for problem in own if problem.answer is not None}))
-    answers = Counter(problem.answer for problem in chosen if problem.answer is not None)
-    yield ", ".join(f"{answer} {num}" for answer, num in sorted(answers.items()))
+# -- the figure
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One panel: its title, the groups along the axis by their labels, and what is measured of each."""
+
+    title: str
+    groups: Mapping[str, Group]
+    measure: Callable[[Table], Proportion]
+
+
+def panels(entries: Sequence[Entry]) -> list[list[Panel]]:
+    """Return the panels, a row for each data set: accuracies of its conditions, by hops where these vary.
+
+    Where problems have hops, the panels are conditions and the axis counts hops (LogicGuide's figure 3); elsewhere the
+    axis has the conditions, and a second panel shows how often the answer is true, whatever the gold one (its figure 4,
+    whose content effects are in part such a bias).
+    """
+    measures: dict[str, Callable[[Table], Proportion]] = {
+        "right": lambda rows: rate(rows, "right"),
+        "says true": lambda rows: says(rows, "true"),
+    }
+    whole, by_hops = list(groups_of(entries)), list(groups_of(entries, by_hops=True))
+    rows: list[list[Panel]] = []
+    for dataset in dict.fromkeys(group.dataset for group in whole):
+        conditions = [group for group in whole if group.dataset == dataset]
+        if hops := [group for group in by_hops if group.dataset == dataset]:
+            of = {own: {str(h.hops): h for h in hops if h.condition == own.condition} for own in conditions}
+            shown = conditions[1:] or conditions
+            rows.append([Panel(own.label, of[own], measures["right"]) for own in shown])
+        else:
+            labelled = {group.condition or "all": group for group in conditions}
+            rows.append([Panel(f"{dataset}: {what}", labelled, measure) for what, measure in measures.items()])
+    return rows
+
+
+def write_leaderboard(entries: Sequence[Entry], path: Path) -> None:
+    """Save the panels as SVG; a model keeps its colour, an arm its line and marker; equal entries give equal bytes."""
+    rows = panels(entries)
+    width = max(map(len, rows))
+    models, arms = (list(dict.fromkeys(getattr(each, name) for each in entries)) for name in ("model", "arm"))
+    with drawing(rows=len(rows), columns=width, width=3.1 * width, height=0.5 + 2.6 * len(rows)) as made:
+        for row, line in zip(rows, made.grid, strict=True):
+            for panel, axes in zip(row, line, strict=False):
+                _draw(axes, panel, entries, models, arms)
+            for axes in line[len(row) :]:
+                axes.set_axis_off()
+        made.legend(columns=3)
+    write_text(path, made.svg)
+
+
+def _draw(axes: Any, panel: Panel, entries: Sequence[Entry], models: Sequence[str], arms: Sequence[str]) -> None:
+    """Draw each entry's points, a little apart so that intervals can be told from each other."""
+    has_hops = all(group.hops for group in panel.groups.values())
+    measured = {i: [panel.measure(g.of(each.table)) for g in panel.groups.values()] for i, each in enumerate(entries)}
+    shown = [i for i, found in measured.items() if any(each.n for each in found)]
+    step = min(0.1, 0.7 / max(1, len(shown)))
+    for number, i in enumerate(shown):
+        model, arm = models.index(entries[i].model), arms.index(entries[i].arm)
+        style = {"color": INKS[model % len(INKS)], "marker": MARKERS[arm % len(MARKERS)], "clip_on": False}
+        line = LINES[arm % len(LINES)] if has_hops else "none"
+        shift = step * (number - (len(shown) - 1) / 2)
+        found = [(x + shift, each) for x, each in enumerate(measured[i]) if each.n]
+        rates, intervals = [each.rate for _, each in found], [each.interval for _, each in found]
+        label = f"{entries[i].model}, {entries[i].arm}"
+        style |= {"ls": line, "ms": 3.5, "lw": 1.2, "elinewidth": 0.8, "capsize": 1.5, "label": label}
+        with_bars(axes, [x for x, _ in found], rates, intervals, **style)
+    percent_scale(axes)
+    axes.set_title(panel.title, loc="left", fontsize=9)
+    axes.set_xticks(range(len(panel.groups)), list(panel.groups), fontsize=9 if has_hops else 7)
+    axes.set_xlim(-0.6, len(panel.groups) - 0.4)
+    if has_hops:
+        axes.set_xlabel("hops")

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from training.figures import styles
 from training.outcomes import GROUPINGS, Record, naturally, pooled
 from training.reporting.panels import (
     forest_panel,
     funnel_panels,
     rate_panels,
     retry_panels,
-    styles,
     trip_panels,
     verdict_panels,
 )

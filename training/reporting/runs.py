@@ -3,7 +3,7 @@
 `evaluation.json` is read, and checked, here and nowhere else.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -157,26 +157,22 @@ def read_arms(run: Path, extent: Extent | None = None) -> list[Arm]:
     return found
 
 
-def outcomes(run: Path) -> Table:
+def outcomes_of(arms: Iterable[Arm]) -> Table:
     """Return the outcomes table of a run: a row for each held-out answer of each arm, seed, round and mode.
 
     `right`, `certified`, `lucky` and their like are 0 or 1, so that each rate of a report is the mean of a group-by.
     """
     rows: list[Record] = []
-    for arm in read_arms(run):
+    for arm in arms:
         for number, evaluations in enumerate(arm.rounds):
             for seed, found in zip(arm.seeds, evaluations, strict=True):
                 at = {"arm": arm.name, "seed": seed, "round": number}
-                rows += [{**at, **row} for name, mode in found.modes.items() for row in _answers(name, mode)]
+                for name, mode in found.modes.items():
+                    how = {"mode": name, "decoding": mode["decoding"], "temperature": mode.get("temperature")}
+                    columns = [{"ids": "problem", "grades": "grade"}.get(key, key) for key in mode["outcomes"]]
+                    answers = zip(*mode["outcomes"].values(), strict=True)
+                    rows += [{**at, **how, **dict(zip(columns, own, strict=True))} for own in answers]
     return table_of(rows)
-
-
-def _answers(name: str, mode: Record) -> Iterator[Record]:
-    columns = {"ids": "problem", "grades": "grade"}
-    how: Record = {"mode": name, "decoding": mode["decoding"], "temperature": mode.get("temperature")}
-    for values in zip(*mode["outcomes"].values(), strict=True):
-        own = zip(mode["outcomes"], values, strict=True)
-        yield {**how, **{columns.get(str(column), str(column)): value for column, value in own}}
 
 
 def _rollout(folder: Path) -> Record:

@@ -25,8 +25,8 @@ from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.run_folder import read_file
 from training.records.store import write_json
-from training.reporting.at_k import at_k, samples_of
 from training.reporting.leaderboard import EVALUATION, Entry, as_entry
+from training.reporting.samples import at_k, samples_of
 from training.reporting.spending import Price, priced, spent_on
 from training.rounds.evaluation import answers_of, asked, counted, measure, problems_digest
 from training.rounds.rollout_store import how_asked, stored_strategy

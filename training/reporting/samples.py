@@ -1,0 +1,236 @@
+"""Several samples of each problem: rates at k, and selective accuracy against coverage.
+
+    1 - C(n - c, k) / C(n, k)     where c of a problem's n samples have the outcome: one of k drawn ones has it
+
+This gives certified@k, lucky@k and answered@k; it is unbiased (Chen et al. 2021, section 2.1), its mean is over
+problems, and so is the bootstrap of its interval. The number of samples of a problem must not depend on what came of
+them, as where the first proof ends the attempts. What no critic could read or decide is neither certified nor lucky.
+
+Selective are the share of problems that are answered, and of these answers the share that is right: with a proof, or by
+majority vote, and by the majority on as many problems as the proofs answer, those with the clearest vote first. Gold
+answers enter here and nowhere before.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
+
+from rollout.records.selection import AnswerRule, ProvedAnswer, majority, outcome
+from rollout.records.traces import Trace
+from training.curation.filters import problem_key
+from training.curation.outcomes import is_decided
+from training.estimates import Proportion, exact_interval, mean, rate_interval
+from training.figures import drawing, with_bars
+from training.outcomes import Record
+from training.tables import markdown, with_interval
+
+NAMES = ("certified", "lucky", "answered", "maj")
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Counts of one problem's samples."""
+
+    n: int
+    certified: int
+    lucky: int
+    answered: int
+    undecided: int
+    """Samples that were not read or not decided."""
+    gold: int | None
+    """Votes for the gold answer; None where there is none."""
+    others: tuple[int, ...]
+    """Votes for each other answer."""
+
+
+def samples_of(traces: Iterable[Trace], gold: Mapping[str, str] | None = None) -> list[Samples]:
+    """Count the judged samples of each problem; `gold` has the answers, by id, of attempts that were judged blindly."""
+    of: dict[object, list[Trace]] = defaultdict(list)
+    for trace in traces:
+        of[problem_key(trace.problem)].append(trace)
+    found: list[Samples] = []
+    for made in of.values():
+        known = (gold or {}).get(made[0].problem.id, made[0].problem.answer)
+        votes = Counter(trace.judged.answer for trace in made if trace.judged.answer is not None)
+        # Attack: a proof of a wrong answer, which a blind critic certifies, counted as a success.
+        proved = [t for t in made if t.judged.is_certified and known in (None, t.judged.answer)]
+        undecided = [t for t in made if not t.judged.is_certified and not is_decided(t)]
+        unsure = sum(trace.judged.answer == known for trace in undecided)
+        others = tuple(sorted(num for answer, num in votes.items() if answer != known))
+        lucky, right = (0, None) if known is None else (votes[known] - unsure - len(proved), votes[known])
+        found.append(Samples(len(made), len(proved), lucky, votes.total(), len(undecided), right, others))
+    return found
+
+
+def at_k(samples: Sequence[Samples]) -> list[Record]:
+    """Return the rates at 1, 2, 4, .. samples, and at as many as any problem has.
+
+    `problems` have at least k samples, `fewer` are left out; `lucky` and `maj` are about those `with_gold` answers.
+    """
+    most = max((each.n for each in samples), default=0)
+    rows: list[Record] = []
+    for k in sorted({1 << power for power in range(most.bit_length())} | {most} - {0}):
+        enough = [each for each in samples if each.n >= k]
+        known = [each for each in enough if each.gold is not None]
+        values = {
+            "certified": [one_of(each.n, each.certified, k) for each in enough],
+            "lucky": [one_of(each.n, each.lucky, k) for each in known],
+            "answered": [one_of(each.n, each.answered, k) for each in enough],
+            "maj": [majority_right(each.gold or 0, each.others, each.n, k) for each in known],
+        }
+        counts = {"k": k, "problems": len(enough), "fewer": len(samples) - len(enough), "with_gold": len(known)}
+        rates = {
+            n: {"rate": mean(got) if got else None, "interval": list(rate_interval(got))} for n, got in values.items()
+        }
+        rows.append({**counts, **rates})
+    return rows
+
+
+def one_of(n: int, c: int, k: int) -> float:
+    """Return the chance that one of k samples, drawn from n, is among c of them."""
+    if not 0 <= c <= n or not 1 <= k <= n:
+        raise ValueError(f"{c} of {n} samples, {k} drawn: need 0 <= c <= n and 1 <= k <= n")
+    return 1 - comb(n - c, k) / comb(n, k)
+
+
+@lru_cache(maxsize=4096)
+def majority_right(gold: int, others: tuple[int, ...], n: int, k: int) -> float:
+    """Return the chance that most votes of k samples, drawn from n, are for the gold answer.
+
+    `gold` and `others` are the votes for each answer among the n; samples without an answer have no vote. A tie is
+    decided by lot; where nobody votes nothing is right.
+    """
+    silent = n - gold - sum(others)
+    found = Fraction(0)
+    for own in range(1, min(gold, k) + 1):
+        ways = Counter({(0, 0): 1})  # of drawing so many votes for others, of which so many have as many as gold
+        for num in others:
+            more: Counter[tuple[int, int]] = Counter()
+            for (drawn, ties), times in ways.items():
+                for took in range(min(num, own, k - own - drawn) + 1):
+                    more[drawn + took, ties + (took == own)] += times * comb(num, took)
+            ways = more
+        led = (Fraction(times * comb(silent, k - own - drawn), 1 + ties) for (drawn, ties), times in ways.items())
+        found += comb(gold, own) * sum(led)
+    return float(found / comb(n, k))
+
+
+def at_k_record(samples: Sequence[Samples]) -> dict[str, object]:
+    """Return the JSON form of everything at k."""
+    total, undecided = sum(each.n for each in samples), sum(each.undecided for each in samples)
+    return {"problems": len(samples), "samples": total, "undecided": undecided, "at_k": at_k(samples)}
+
+
+def at_k_rows(of: Mapping[str, Sequence[Record]]) -> list[list[str]]:
+    """Return the rows of a table of several files or arms, its head first."""
+    table = [["of", "k", "problems", *(f"{name}@k" for name in NAMES)]]
+    for label, row in ((label, row) for label, found in of.items() for row in found):
+        num = f"{row['problems']} ({row['fewer']} have fewer)" if row["fewer"] else f"{row['problems']}"
+        rates = (with_interval(row[name]["rate"], row[name]["interval"]) for name in NAMES)
+        table.append([label, f"{row['k']}", num, *rates])
+    return table
+
+
+def at_k_table(of: Mapping[str, Sequence[Samples]]) -> str:
+    """Return the rates of several files as Markdown."""
+    head, *rows = at_k_rows({label: at_k(samples) for label, samples in of.items()})
+    unread = sum(each.undecided for samples in of.values() for each in samples)
+    total = sum(each.n for samples in of.values() for each in samples)
+    note = f"{unread} of {total} samples could not be read or decided: they are neither certified nor lucky."
+    return f"{markdown(head, rows)}\n{note}\n"
+
+
+# -- answers with a proof, or abstention
+
+BUDGETS = (1, 2, 4, 8, 16, 32)
+
+
+def point(n: int, answered: int, right: int) -> Record:
+    """Return answers given to n problems, and how many of them are right, with 95% intervals.
+
+    They are Wilson's, and the exact one of accuracy as well.
+    """
+    coverage, accuracy = Proportion(answered, n), Proportion(right, answered)
+    return {
+        "n": n,
+        "answered": answered,
+        "right": right,
+        "coverage": coverage.rate if n else None,
+        "coverage_interval": list(coverage.interval),
+        "accuracy": accuracy.rate if answered else None,
+        "accuracy_interval": list(accuracy.interval),
+        "accuracy_exact": list(exact_interval(right, answered)),
+    }
+
+
+def selective(gold: Mapping[str, str], answers: Mapping[str, str | None]) -> Record:
+    """Return the point of answers to problems whose gold answer is known."""
+    given = {name: answer for name, answer in answers.items() if answer is not None}
+    return point(len(answers), len(given), sum(gold[name] == answer for name, answer in given.items()))
+
+
+def selective_curve(
+    gold: Mapping[str, str],
+    attempts: Mapping[str, Sequence[Trace]],
+    rules: Mapping[str, AnswerRule],
+    budget: int,
+) -> list[Record]:
+    """Return a row for each number of attempts up to `budget`: `k`, and a point for each way of answering.
+
+    Problems without a gold answer are left out.
+    """
+    rows: list[Record] = []
+    for k in [k for k in BUDGETS if k < budget] + [budget]:
+        of_k = {name: made[:k] for name, made in attempts.items() if name in gold}
+        points: Record = {}
+        for label, rule in rules.items():
+            found = {name: outcome(made, rule) for name, made in of_k.items()}
+            given = {name: each.answer if isinstance(each, ProvedAnswer) else None for name, each in found.items()}
+            points[label] = selective(gold, given)
+        num_proved = next(iter(points.values()))["answered"]
+        votes = {name: majority(made) or (None, 0.0) for name, made in of_k.items()}
+        points["majority"] = selective(gold, {name: answer for name, (answer, _) in votes.items()})
+        clearest = sorted((name for name, vote in votes.items() if vote[0]), key=lambda name: -votes[name][1])
+        chosen = set(clearest[:num_proved])
+        equal = {name: answer if name in chosen else None for name, (answer, _) in votes.items()}
+        rows.append({"k": k, **points, "majority_at_equal_coverage": selective(gold, equal)})
+    return rows
+
+
+def curve_table(rows: Sequence[Record]) -> str:
+    """Return the curve as a Markdown table."""
+    labels = [label for label in rows[0] if label != "k"]
+    head = ["k"]
+    for label in labels:
+        head += [f"{label.replace('_', ' ')}: answered", "right"]
+    cells = ([with_interval(r[of][name], r[of][f"{name}_interval"]) for of in labels for name in _AXES] for r in rows)
+    return markdown(head, ([str(row["k"]), *own] for row, own in zip(rows, cells, strict=True)))
+
+
+def curve_figure(rows: Sequence[Record]) -> str:
+    """Return the curve as SVG: coverage to the right, selective accuracy upwards, k below the points."""
+    labels = [label for label in rows[0] if label != "k"]
+    with drawing(width=6.4, height=4.0) as made:
+        axes = made.axes
+        for label, colour, marker in zip(labels, _COLOURS, "os^vD", strict=False):
+            points = [(row["k"], row[label]) for row in rows if row[label]["answered"]]
+            coverage, rates, intervals = ([found[key] for _, found in points] for key in (*_AXES, "accuracy_interval"))
+            style = {"ms": 4, "lw": 1.4, "elinewidth": 0.7, "color": colour, "marker": marker, "clip_on": False}
+            x = [100 * share for share in coverage]
+            with_bars(axes, x, rates, intervals, label=label.replace("_", " "), **style)
+            for (k, _), at, rate in zip(points, x, rates, strict=True):
+                style = {"xytext": (2, -9), "textcoords": "offset points", "fontsize": 6, "color": colour}
+                axes.annotate(f"{k}", (at, 100 * rate), **style)
+        axes.set_xlim(0, 100)
+        axes.set_ylim(40, 101)
+        axes.set_xlabel("coverage: problems answered (%)")
+        axes.set_ylabel("right among those answered (%)")
+        axes.legend(frameon=False, loc="lower left")
+    return made.svg
+
+
+_AXES = ("coverage", "accuracy")
+_COLOURS = ("#1b7f5c", "#3b5bdb", "#9a9a9a", "#c2671b", "#7048a8")
