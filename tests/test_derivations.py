@@ -7,11 +7,10 @@ import pytest
 
 from rollout.records.traces import read_trace
 from training.records.store import line_of
-from training.reporting import trace_sample
+from training.reporting import traces as shown_traces
 from training.reporting.derivations import drawing, replayed, steps_of_evidence, used_alone
 from training.reporting.report import as_data
-from training.reporting.trace_sample import Rollout, Shown, survey
-from training.reporting.trace_views import pairs, view
+from training.reporting.traces import Rollout, Shown, pairs, survey, view
 
 CHAIN = "[[axiom:(a x)]] [[axiom:(a 'y) -> (b 'y)]] [[axiom:(b 'y) -> (c 'y)]] [[goal:(c x)]] [[infer:(b x)]] "
 
@@ -35,14 +34,14 @@ def test_premises_stand_above_what_follows_and_boxes_never_overlap():
     steps = replayed(CHAIN + "[[infer:(c x)]]").steps
     drawn = drawing(steps)
     assert drawn is not None
-    nodes = drawn.nodes
+    nodes = drawn["nodes"]
     for number, step in enumerate(steps):
-        assert all(nodes[parent].y + nodes[parent].h <= nodes[number].y for parent in step.parents)
+        assert all(nodes[parent]["y"] + nodes[parent]["h"] <= nodes[number]["y"] for parent in step.parents)
     for i, one in enumerate(nodes):
-        assert 0 <= one.x <= one.x + one.w <= drawn.w + 0.1
+        assert 0 <= one["x"] <= one["x"] + one["w"] <= drawn["w"] + 0.1
         for other in nodes[i + 1 :]:
-            beside = one.x + one.w <= other.x or other.x + other.w <= one.x
-            assert beside or one.y + one.h <= other.y or other.y + other.h <= one.y
+            beside = one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"]
+            assert beside or one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def write(path: Path, traces: list[dict]) -> Path:
 
 
 def test_every_kind_of_trace_gets_its_share_whatever_the_order_on_the_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(trace_sample, "MAX_TRACES", 8)
+    monkeypatch.setattr(shown_traces, "MAX_TRACES", 8)
     traces = (
         [trace(i) for i in range(40)] + [trace(i, "certified") for i in range(40, 42)] + [trace(50, answer="false")]
     )
@@ -87,7 +86,7 @@ def test_every_kind_of_trace_gets_its_share_whatever_the_order_on_the_disk(tmp_p
 
 
 def test_a_page_of_long_traces_stays_small(tmp_path, monkeypatch):
-    monkeypatch.setattr(trace_sample, "MAX_BYTES", 20_000)
+    monkeypatch.setattr(shown_traces, "MAX_BYTES", 20_000)
     path = write(tmp_path / "long", [trace(i, text="x" * 4_000) for i in range(20)])
     shown = survey([Rollout("a", 0, 1, path)]).shown
     assert 0 < len(shown) <= 5

@@ -20,8 +20,7 @@ from rollout.strategies.programs import refine
 from training.commands.attempts import read_attempts
 from training.curation.judging import judged
 from training.reporting.leaderboard import Entry, leaderboard
-from training.reporting.program_tables import program_rows, read_programs
-from training.reporting.stages import stage_of
+from training.reporting.programs import program_rows, read_programs, stage_of
 from training.rounds.evaluation import measure
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from critics.judge import judge_record
-from training.reporting.program_tables import (
+from training.reporting.programs import (
     ALL_MODELS,
     NO_MODEL,
     blind_attempts,

@@ -9,7 +9,7 @@ from critics.judge import judge_record
 from critics.problem import read_attempt
 from rollout.programs.taxonomy import ERRORS, Category, Diagnosis, diagnose
 from rollout.records.traces import Judgement, read_judgement
-from training.reporting.program_tables import error_columns, error_table, read_programs
+from training.reporting.programs import error_columns, error_table, read_programs
 
 PROGRAM = """# Declarations
 cooks = EnumSort([ann, bob])

@@ -14,7 +14,7 @@ import pytest
 from critics.judge import judge_record
 from critics.recheck.rejudging import recheck
 from rollout.published.recorded import load_recorded
-from training.reporting.program_tables import ALL_MODELS, blind_attempts, error_columns, program_rows, read_programs
+from training.reporting.programs import ALL_MODELS, blind_attempts, error_columns, program_rows, read_programs
 
 DAVINCI, TURBO = "text-davinci-003", "gpt-3.5-turbo"
 RAN_IN_LOGIC_LM = {TURBO: 22, DAVINCI: 12}

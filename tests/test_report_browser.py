@@ -15,7 +15,7 @@ import pytest
 
 from rollout.records.traces import read_trace
 from training.reporting.report import render
-from training.reporting.trace_sample import Shown, Survey
+from training.reporting.traces import Shown, Survey
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 connect = pytest.importorskip("websockets.sync.client").connect

@@ -1,6 +1,8 @@
-"""Markdown tables, and rates with their intervals as every table and command writes them."""
+"""Tables for people, and rates with their intervals as every table and command writes them."""
 
+import os
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from training.estimates import Interval, Proportion
 
@@ -11,6 +13,16 @@ def markdown(head: Sequence[str], rows: Iterable[Iterable[str]], align: str = ""
     if align:
         told[1] = f"|{'|'.join('--:' if each == 'r' else '---' for each in align)}|\n"
     return "".join(told)
+
+
+def console(*, stderr: bool = False) -> Any:
+    """Return a `rich` console that cuts no table off where nobody's terminal is in the way."""
+    from rich.console import Console
+
+    made = Console(stderr=stderr)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = 1_000
+    return made
 
 
 def percent(found: Proportion | float | None, nothing: str = "–") -> str:

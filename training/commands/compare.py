@@ -13,6 +13,7 @@ from training.commands.options import Json
 from training.outcomes import Record
 from training.records.run_folder import scores_files
 from training.records.store import write_json, write_text
+from training.tables import console
 
 if TYPE_CHECKING:
     from rollout.records.traces import Trace
@@ -79,7 +80,7 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
     report = compare_runs(runs, unpaired=unpaired)
     if out is not None and out.suffix == ".html":
         from training.reporting.report import render
-        from training.reporting.trace_sample import Survey
+        from training.reporting.traces import Survey
 
         write_text(out, render(report, Survey(), verdict_sentence(report)))
     elif out is not None and out.suffix == ".csv":
@@ -92,13 +93,11 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
     if as_json:
         print(json.dumps(report))
         return
-    from rich.console import Console
-
-    console = Console()
-    console.print(table(report))
-    console.print(comparison_table(report))
+    shown = console()
+    for made in (table(report), comparison_table(report)):
+        shown.print(made)
     for sentence in verdict_sentence(report):
-        console.print(sentence, highlight=False)
+        shown.print(sentence, highlight=False)
 
 
 def _compare_bases(runs: Sequence[Path], beyond: int | None, as_json: bool, out: Path | None) -> None:
@@ -231,7 +230,6 @@ def _page(sources: Sequence["Source"], tables: Mapping[str, object], rows: Seque
 
 
 def _print(rows: Sequence[Record]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table()
@@ -242,7 +240,7 @@ def _print(rows: Sequence[Record]) -> None:
         rho, power = row["correlation"], row["predictive_power"]
         told = _between(rho["rho"], rho["interval"]), f"{rho['p']:.1g}", _between(power["power"], power["interval"])
         table.add_row(row["benchmark"], str(rho["n"]), *told)
-    Console().print(table)
+    console().print(table)
 
 
 def _between(value: float, interval: Sequence[float]) -> str:

@@ -224,7 +224,7 @@ def _records(entries: Sequence["Entry"]) -> Record:
 
 def _say_mode(label: str, mode: Record) -> None:
     """Print rates with their intervals, and content effects where problems are of several conditions."""
-    from training.reporting.stages import stage_lines
+    from training.reporting.programs import stage_lines
 
     label = f"{label}: " if label else ""
     n = mode["n"]

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from critics.errors import InputError
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, Out, Timeout, WithoutJail, leave_the_jail
 from training.records.store import read_lines, write_records
+from training.tables import console
 
 EXAMPLE = "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2"
 _PROGRAM_FORMATS = frozenset(("rules", "csp", "logic-program", "fol", "z3-python"))
@@ -31,7 +32,7 @@ def judge(
     from critics.replay.grades import count_by_grade
     from rollout.records.traces import read_judgement
     from training.commands.attempts import judging, read_attempts
-    from training.reporting.program_tables import (
+    from training.reporting.programs import (
         blind_attempts,
         error_columns,
         error_table,
@@ -64,7 +65,9 @@ def judge(
         print(json.dumps({**counts, "table": rows, "errors": columns}))
         return
     print_counts(counts, as_json=False)
-    _show(program_table(rows), *((error_table(columns),) if columns else ()))
+    shown = console(stderr=True)
+    for made in (program_table(rows), error_table(columns)):
+        shown.print(made)
 
 
 def _refuse_others(out: Path) -> None:
@@ -72,10 +75,3 @@ def _refuse_others(out: Path) -> None:
     first = next(iter(read_lines(out)), {"verdict": ""}) if out.is_file() and out.stat().st_size else {"verdict": ""}
     if not isinstance(first, dict) or "verdict" not in first:
         raise InputError(f"--out {out}: is there already and holds no verdicts; name another file")
-
-
-def _show(*tables: Any) -> None:
-    from rich.console import Console
-
-    for shown in tables:
-        Console(stderr=True).print(shown)

@@ -136,7 +136,7 @@ def report_of(run: Path, extent: Extent | None = None) -> tuple[Report, str]:
     from training.reporting.report import render
     from training.reporting.sentences import verdict_sentence
     from training.reporting.times import times_of
-    from training.reporting.trace_sample import Rollout, survey
+    from training.reporting.traces import Rollout, survey
 
     arms = read_arms(run, extent)
     missing = {} if extent is None else extent_of(run).missing(extent)

@@ -7,12 +7,13 @@ does not follow, so that one sees how far an attempt came; that replay decides n
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from critics.problem import is_object
 from critics.replay.formula import FormulaError, Rule, canonical_statement, parse_literal, parse_statement
-from critics.replay.kernel import Entry, Inference, Kernel, WorkLimitExceeded
-from critics.text.blocks import Block, BlockError, split_blocks
+from critics.replay.kernel import Inference, Kernel, WorkLimitExceeded
+from critics.text.blocks import BlockError, split_blocks
+from training.outcomes import Record
 
 MAX_STEPS = 60
 """A larger graph is a thicket that nobody reads; its steps are listed all the same."""
@@ -43,37 +44,28 @@ class ProofStep:
 
 def steps_of_evidence(evidence: object) -> list[ProofStep]:
     """Return the steps of a certificate's derivation; empty for other evidence."""
-    steps = evidence.get("steps") if is_object(evidence) else None
-    listed = cast("list[object]", steps) if isinstance(steps, list) else list[object]()
-    records = [step for step in listed if is_object(step)]
-    if len(records) < len(listed) or not all("statement" in record for record in records):
-        return []
-    goal = goal_of(evidence)
-    return [_step_of_record(record, number, goal) for number, record in enumerate(records)]
+    listed = evidence.get("steps") if is_object(evidence) else None
+    steps: list[ProofStep] = []
+    for number, record in enumerate(cast("list[object]", listed) if isinstance(listed, list) else list[object]()):
+        if not is_object(record) or "statement" not in record:
+            return []
+        statement, goal = str(record["statement"]), goal_of(evidence)
+        match record:
+            case {"by": "rule", "rule": int(rule), "premises": [*premises]} if all(
+                isinstance(one, int) and 0 <= one < number for one in (rule, *premises)
+            ):
+                role: Role = "goal" if statement in (goal, f"(not {goal})") else "derived"
+                steps.append(ProofStep(statement, role, _said(rule, premises), rule, tuple(premises)))
+            case _:
+                details = [f"{key} {value}" for key, value in record.items() if key not in ("statement", "by")]
+                because = ", ".join([str(record["by"]), *details]) if "by" in record else ""
+                steps.append(ProofStep(statement, "rule" if "->" in statement else "fact", because))
+    return steps
 
 
 def goal_of(evidence: object) -> object:
     """Return what a certificate's evidence decides; None where it names no goal."""
     return cast("Mapping[str, object]", evidence).get("goal") if isinstance(evidence, Mapping) else None
-
-
-def _step_of_record(record: Mapping[str, Any], number: int, goal: object) -> ProofStep:
-    statement = str(record["statement"])
-    match record:
-        case {"by": "rule", "rule": int(rule), "premises": [*premises]} if all(
-            isinstance(one, int) and 0 <= one < number for one in (rule, *premises)
-        ):
-            role: Role = "goal" if statement in (goal, f"(not {goal})") else "derived"
-            return ProofStep(statement, role, _said(rule, premises), rule, tuple(premises))
-        case {"by": by, **rest}:
-            details = [f"{key} {value}" for key, value in rest.items() if key != "statement"]
-            return ProofStep(statement, _assumed(statement), ", ".join([str(by), *details]))
-        case _:
-            return ProofStep(statement, _assumed(statement), "")
-
-
-def _assumed(statement: str) -> Role:
-    return "rule" if "->" in statement else "fact"
 
 
 def _said(rule: int, premises: Sequence[int]) -> str:
@@ -96,59 +88,51 @@ class Replay:
 
 def replayed(text: str) -> Replay:
     """Play a guided text's blocks into a kernel up to the first that it refuses; nothing for a text without blocks."""
-    kernel, goals = Kernel(work_limit=WORK_LIMIT), set[str]()
+    kernel, goals, stopped_at = Kernel(work_limit=WORK_LIMIT), set[str](), None
     try:
         blocks = split_blocks(text)
     except BlockError:
         return Replay()
     for block in blocks:
         try:
-            _play(block, kernel, goals)
+            match block.action:
+                case "axiom":
+                    kernel.add_axiom(parse_statement(block.content))
+                case "goal":
+                    goal = parse_literal(block.content)
+                    kernel.mention(goal)
+                    goals |= {str(goal), str(goal.negated())}
+                case "infer" if block.content.strip() != "nothing":
+                    literal = parse_literal(block.content)
+                    if literal not in kernel.known:
+                        kernel.infer(literal)
+                case _:
+                    pass
         except (ValueError, KeyError, WorkLimitExceeded):
-            return Replay(_steps(kernel.entries, goals), block.start)
-    return Replay(_steps(kernel.entries, goals))
-
-
-def _play(block: Block, kernel: Kernel, goals: set[str]) -> None:
-    match block.action:
-        case "axiom":
-            kernel.add_axiom(parse_statement(block.content))
-        case "goal":
-            goal = parse_literal(block.content)
-            kernel.mention(goal)
-            goals |= {str(goal), str(goal.negated())}
-        case "infer" if block.content.strip() != "nothing":
-            literal = parse_literal(block.content)
-            if literal not in kernel.known:
-                kernel.infer(literal)
-        case _:
-            pass
-
-
-def _steps(entries: Sequence[Entry], goals: set[str]) -> tuple[ProofStep, ...]:
+            stopped_at = block.start
+            break
     made: list[ProofStep] = []
-    for entry in entries:
+    for entry in kernel.entries:
         statement = str(entry.statement)
         if isinstance(entry, Inference):
             role: Role = "goal" if statement in goals else "derived"
             made.append(ProofStep(statement, role, _said(entry.rule, entry.premises), entry.rule, entry.premises))
         else:
             made.append(ProofStep(statement, "rule" if isinstance(entry.statement, Rule) else "fact", "axiom"))
-    return tuple(made)
+    return Replay(tuple(made), stopped_at)
 
 
 def used_alone(steps: Sequence[ProofStep]) -> list[ProofStep]:
     """Leave out what no inference uses, and number the rest anew."""
     used = {parent for step in steps for parent in step.parents} | {i for i, s in enumerate(steps) if s.parents}
     place = {old: new for new, old in enumerate(sorted(used))}
-    return [_renumbered(steps[old], place) for old in sorted(used)]
-
-
-def _renumbered(step: ProofStep, place: Mapping[int, int]) -> ProofStep:
-    if step.rule is None:
-        return step
-    rule, premises = place[step.rule], tuple(place[premise] for premise in step.premises)
-    return replace(step, rule=rule, premises=premises, because=_said(rule, premises))
+    kept: list[ProofStep] = []
+    for step in (steps[old] for old in sorted(used)):
+        if step.rule is not None:
+            rule, premises = place[step.rule], tuple(place[premise] for premise in step.premises)
+            step = replace(step, rule=rule, premises=premises, because=_said(rule, premises))
+        kept.append(step)
+    return kept
 
 
 def places(steps: Sequence[ProofStep]) -> dict[str, int]:
@@ -164,91 +148,53 @@ def canonical(statement: str) -> str:
         return " ".join(statement.split())
 
 
-# -- where the nodes stand
+def drawing(steps: Sequence[ProofStep]) -> Record | None:
+    """Return a layered drawing in pixels, premises above conclusions; None where there is no graph to draw.
 
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A statement's box, in pixels, and its text line by line."""
-
-    x: float
-    y: float
-    w: float
-    h: float
-    lines: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A graph's size in pixels, and the node of each step."""
-
-    w: float
-    h: float
-    nodes: Sequence[Node]
-
-
-def drawing(steps: Sequence[ProofStep]) -> Drawing | None:
-    """Return a layered drawing, premises above conclusions; None where there is no graph to draw.
-
-    Derived statements stand one layer below their lowest premise, what is assumed one above its first use
-    (Sugiyama's layers), ordered within a layer by where their uses stand below.
+    `nodes` has the box of each step, with its text line by line. Derived statements stand one layer below their lowest
+    premise, what is assumed one above its first use (Sugiyama's layers).
     """
     if not any(step.parents for step in steps) or len(steps) > MAX_STEPS:
         return None
-    boxes = [_box(step.statement) for step in steps]
-    layers = _ordered(_layers(steps), steps)
-    widths = [sum(boxes[i][0] for i in layer) + GAP_X_PX * (len(layer) - 1) for layer in layers]
-    width, y = max(widths), 0.0
-    nodes: dict[int, Node] = {}
+    nodes: list[Record] = []
+    for step in steps:
+        lines = wrap(step.statement, LINE_CHARS, break_on_hyphens=False) or [""]
+        if len(lines) > MAX_LINES:
+            lines = [*lines[: MAX_LINES - 1], lines[MAX_LINES - 1][: LINE_CHARS - 1] + "…"]
+        width = round(max(map(len, lines)) * CHAR_PX + 2 * PADDING_PX, 1)
+        nodes.append({"w": width, "h": float(len(lines) * LINE_PX + 2 * PADDING_PX), "lines": lines})
+    layers, y = _layers(steps), 0.0
+    widths = [sum(nodes[i]["w"] for i in layer) + GAP_X_PX * (len(layer) - 1) for layer in layers]
     for layer, layer_width in zip(layers, widths, strict=True):
-        x, height = (width - layer_width) / 2, max(boxes[i][1] for i in layer)
+        x = (max(widths) - layer_width) / 2
         for i in layer:
-            box_width, box_height, lines = boxes[i]
-            nodes[i] = Node(round(x, 1), y, box_width, box_height, lines)
-            x += box_width + GAP_X_PX
-        y += height + GAP_Y_PX
-    return Drawing(round(width, 1), y - GAP_Y_PX, [nodes[i] for i in range(len(steps))])
-
-
-def _box(statement: str) -> tuple[float, float, list[str]]:
-    lines = wrap(statement, LINE_CHARS, break_on_hyphens=False) or [""]
-    if len(lines) > MAX_LINES:
-        lines = [*lines[: MAX_LINES - 1], lines[MAX_LINES - 1][: LINE_CHARS - 1] + "…"]
-    width = round(max(map(len, lines)) * CHAR_PX + 2 * PADDING_PX, 1)
-    return width, float(len(lines) * LINE_PX + 2 * PADDING_PX), lines
+            nodes[i] |= {"x": round(x, 1), "y": y}
+            x += nodes[i]["w"] + GAP_X_PX
+        y += max(nodes[i]["h"] for i in layer) + GAP_Y_PX
+    return {"w": round(max(widths), 1), "h": y - GAP_Y_PX, "nodes": nodes}
 
 
 def _layers(steps: Sequence[ProofStep]) -> list[list[int]]:
-    depth = [0] * len(steps)
+    """Return the steps by layer, each ordered by the middle of its uses below; what is derived stands left."""
+    depth, uses = [0] * len(steps), dict[int, list[int]]()
     for number, step in enumerate(steps):
-        if step.parents:
-            depth[number] = 1 + max(depth[parent] for parent in step.parents)
-    uses: dict[int, list[int]] = {}
-    for number, step in enumerate(steps):
+        depth[number] = 1 + max((depth[parent] for parent in step.parents), default=-1)
         for parent in step.parents:
-            uses.setdefault(parent, []).append(depth[number])
+            uses.setdefault(parent, []).append(number)
+    lowest = max(depth) + 1
     for number, step in enumerate(steps):
         if not step.parents:
-            depth[number] = min(uses.get(number, [max(depth) + 1])) - 1
-    return [[i for i, d in enumerate(depth) if d == layer] for layer in range(max(depth) + 1)]
-
-
-def _ordered(layers: list[list[int]], steps: Sequence[ProofStep]) -> list[list[int]]:
-    """Order each layer by the middle of its uses in the layers below; what is derived stands left of what is not."""
+            depth[number] = min((depth[use] for use in uses.get(number, ())), default=lowest) - 1
     position: dict[int, float] = {}
-    children: dict[int, list[int]] = {}
-    for number, step in enumerate(steps):
-        for parent in step.parents:
-            children.setdefault(parent, []).append(number)
 
     def key(number: int) -> tuple[float, int, int]:
-        below = [position[child] for child in children.get(number, ()) if child in position]
+        below = [position[use] for use in uses.get(number, ()) if use in position]
         rank = {"goal": 0, "derived": 0, "fact": 1, "rule": 2}[steps[number].role]
         return (sum(below) / len(below) if below else 0.5, rank, number)
 
     made: list[list[int]] = []
-    for layer in reversed(layers):
-        row = sorted(layer, key=key)
+    for layer in reversed(range(max(depth) + 1)):
+        row = sorted((i for i, d in enumerate(depth) if d == layer), key=key)
         position |= {number: (i + 0.5) / len(row) for i, number in enumerate(row)}
         made.append(row)
     return made[::-1]

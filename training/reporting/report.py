@@ -24,8 +24,7 @@ from training.reporting.panels import (
     verdict_panels,
 )
 from training.reporting.sentences import Arms, facts, p_value, percent, points
-from training.reporting.trace_sample import COSTS, Survey
-from training.reporting.trace_views import certified_examples, pairs, view
+from training.reporting.traces import COSTS, Survey, certified_examples, pairs, view
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -72,9 +71,7 @@ def render(report: Record, found: Survey, headlines: Sequence[str] = ()) -> str:
             colours={arm: colour for arm, (colour, _) in styles(arms).items()},
             forest=Markup(found_forest) if (found_forest := forest_panel(report)) else None,
             **{name: [(title, Markup(svg)) for title, svg in figures] for name, figures in drawn.items()},
-            failures=_failure_rows(arms),
-            reasons=_reason_rows(arms),
-            costs=_cost_rows(arms),
+            **_rows(arms),
             squares=_square_rows(report),
             answers=models if all(each["answers"] for *_, each in models) else [],
             groups={name: _labels(arms, name) for name in GROUPINGS},
@@ -152,31 +149,34 @@ def _labels(arms: Arms, grouping: str) -> list[str]:
     return sorted(found, key=naturally) if len(found) > 1 else []
 
 
-def _reason_rows(arms: Arms) -> list[Record]:
-    """Return the reasons why attempts were not certified, with their shares of each round's attempts."""
-    rows: list[Record] = []
+def _rows(arms: Arms) -> dict[str, list[Record]]:
+    """Return the rows of three tables.
+
+    `reasons`: why attempts were not certified, with the shares of each round's attempts. `costs` of all rollouts, and
+    the tokens that a certified attempt took. `failures`: classes of dialogs' failures, with the shares of the first and
+    the last rollout.
+    """
+    reasons, costs, failures = list[Record](), list[Record](), list[Record]()
     for name, arm in arms.items():
         counts = [each["reasons"] for each in arm["rounds"] if each["reasons"]]
         shares = [{reason: num / sum(each.values()) for reason, num in each.items()} for each in counts]
-        reasons = {reason for share in shares for reason in share} - {"proved"}
-        for reason in sorted(reasons, key=lambda k: (-shares[0].get(k, 0), k)):
+        found = {reason for share in shares for reason in share} - {"proved"}
+        for reason in sorted(found, key=lambda k: (-shares[0].get(k, 0), k)):
             own = [share.get(reason, 0.0) for share in shares]
-            rows += [{"arm": name, "reason": reason, "shares": own}] if max(own) >= NEGLIGIBLE else []
-    return rows
-
-
-def _cost_rows(arms: Arms) -> list[Record]:
-    """Return the cost of all rollouts of each arm, and the tokens that a certified attempt took."""
-    rows: list[Record] = []
-    for name, arm in arms.items():
-        rounds = [each for each in arm["rounds"] if each.get("cost")]
-        if rounds:
+            reasons += [{"arm": name, "reason": reason, "shares": own}] if max(own) >= NEGLIGIBLE else []
+        if rounds := [each for each in arm["rounds"] if each.get("cost")]:
             total = pooled([each["cost"] for each in rounds], COSTS)
             certified = sum(each["funnel"]["certified"] for each in rounds)
             each_one = total["tokens"] / certified if certified else None
             kept = sum(each["kept"] for each in rounds)
-            rows.append({"arm": name, **total, "certified": certified, "kept": kept, "tokens_each": each_one})
-    return rows
+            costs.append({"arm": name, **total, "certified": certified, "kept": kept, "tokens_each": each_one})
+        first, last = (arm.get("failures", {}).get(key, {}) for key in ("first", "last"))
+        if first.get("attempts") and last.get("attempts"):
+            classes = [key for key in first if key != "attempts" and (first[key] or last.get(key))]
+            for key in sorted(classes, key=lambda key: (key != "failed", -first[key])):
+                both = {"first": first[key] / first["attempts"], "last": last[key] / last["attempts"]}
+                failures.append({"arm": name, "what": key, **both})
+    return {"reasons": reasons, "costs": costs, "failures": failures}
 
 
 def _square_rows(report: Record) -> list[Record]:
@@ -189,16 +189,3 @@ def _square_rows(report: Record) -> list[Record]:
         for (arm, number, temperature), cells in found.items()
     ]
     return rows if any(len(cells) > 1 for cells in found.values()) else []
-
-
-def _failure_rows(arms: Arms) -> list[Record]:
-    """Return the classes of dialogs' failures with their shares of the first and the last rollout."""
-    rows: list[Record] = []
-    for name, arm in arms.items():
-        first, last = (arm.get("failures", {}).get(key, {}) for key in ("first", "last"))
-        if first.get("attempts") and last.get("attempts"):
-            classes = [key for key in first if key != "attempts" and (first[key] or last.get(key))]
-            for key in sorted(classes, key=lambda key: (key != "failed", -first[key])):
-                shares = {"first": first[key] / first["attempts"], "last": last[key] / last["attempts"]}
-                rows.append({"arm": name, "what": key, **shares})
-    return rows

@@ -46,14 +46,57 @@ def p_value(p: float) -> str:
 def verdict_sentence(report: Record) -> list[str]:
     """Say whether certification pays, what each arm gained, and how the first arm compares with each other one."""
     arms: Arms = report["arms"]
-    sentences = [*_revoked_sentence(report), *_answer(report)]
-    sentences += [_gains_sentence(arms), _certified_sentence(arms), *_grades_sentence(arms)]
-    sentences += [*_lead_sentences(report["comparisons"]), *_cautions(report)]
+    sentences = [*_revoked(report.get("revoked")), *_answer(report)]
+    gains = [f"{name} {points(arm['gain'])} (95% {points(arm['gain_interval'])})" for name, arm in arms.items()]
+    gains[0] = gains[0].replace(" ", " gained ", 1).replace(" (", " points (", 1) + " over its own start"
+    ends = [(name, arm["rounds"][0], arm["rounds"][-1]) for name, arm in arms.items()]
+    proofs = [
+        f"{name} {percent(first['certified'])} → {percent(last['certified'])}"
+        f" (lucky guesses {percent(first['lucky'])} → {percent(last['lucky'])})"
+        for name, first, last in ends
+    ]
+    sentences.append("; ".join(gains) + ".")
+    sentences.append(f"Answers with a certified proof, from the start to the last round: {'; '.join(proofs)}.")
+    grades = {name: last["grades"] for name, _, last in ends}
+    found = {grade for counts in grades.values() for grade, num in counts.items() if num}
+    if found == {"checked"}:
+        sentences.append(
+            "All of these proofs are of grade checked: context and question were read, and the formulas agree."
+        )
+    elif found:
+        said = "; ".join(f"{name} {grades_said(counts) or 'none'}" for name, counts in grades.items())
+        sentences.append(
+            f"By grade, in the last round: {said}. What is trusted is proved of the model's own formulas alone."
+        )
+    certified = {c["b"]: c for c in report["comparisons"] if c["metric"] == "certified"}
+    for c in (c for c in report["comparisons"] if c["metric"] == "gain"):
+        said = f"Does {c['a']} gain more than {c['b']}? {_said(c, 'it gained less')}"
+        if c["b"] in certified:
+            said += f" Does it certify more in the end? {_said(certified[c['b']], 'it certifies less')}"
+        sentences.append(said)
+    if any(not c["paired"] for c in report["comparisons"]):
+        sentences.append("Unpaired, as asked for: other problems or other seeds may account for a difference.")
+    if differences := report["provenance"].get("differences"):
+        shown = "; ".join(f"{key} ({', '.join(map(str, values))})" for key, values in list(differences.items())[:6])
+        more = f", and {len(differences) - 6} more" if len(differences) > 6 else ""
+        sentences.append(
+            f"The runs' configurations differ in {shown}{more}: a difference between arms may come from there."
+        )
     if len({arm["decoding"] for arm in arms.values()}) > 1:
         sentences.append("The arms decode differently, so a gain is measured from the arm's own start.")
     if all(len(arm["seeds"]) == 1 for arm in arms.values()):
         sentences.append("One seed only: how much another training run would differ is not known.")
     return sentences
+
+
+def _revoked(told: Record | None) -> list[str]:
+    if told is None:
+        return []
+    revoked, num_adapters = told["revoked"], len(told["adapters"])
+    what = ", ".join([*(f"certificate {digest[:12]}" for digest in revoked["certificates"]), *revoked["critics"]])
+    if num_adapters:
+        return [f"Not to be relied on: {num_adapters} adapters of this run rest on what was revoked ({what})."]
+    return [f"Revoked ({what}); no adapter of this run rests on it."]
 
 
 def facts(report: Record) -> list[tuple[str, str]]:
@@ -100,29 +143,6 @@ def _taught(base: object) -> str:
     return f"{shown} made here, {'some wrong on purpose' if other else 'none wrong on purpose'}"
 
 
-def _revoked_sentence(report: Record) -> list[str]:
-    told = report.get("revoked")
-    if told is None:
-        return []
-    revoked, num_adapters = told["revoked"], len(told["adapters"])
-    what = ", ".join([*(f"certificate {digest[:12]}" for digest in revoked["certificates"]), *revoked["critics"]])
-    if num_adapters:
-        return [f"Not to be relied on: {num_adapters} adapters of this run rest on what was revoked ({what})."]
-    return [f"Revoked ({what}); no adapter of this run rests on it."]
-
-
-def _cautions(report: Record) -> list[str]:
-    """Say what else than their arms sets several runs apart, and that answers are not paired."""
-    said: list[str] = []
-    if any(not c["paired"] for c in report["comparisons"]):
-        said.append("Unpaired, as asked for: other problems or other seeds may account for a difference.")
-    if differences := report["provenance"].get("differences"):
-        shown = "; ".join(f"{key} ({', '.join(map(str, values))})" for key, values in list(differences.items())[:6])
-        more = f", and {len(differences) - 6} more" if len(differences) > 6 else ""
-        said.append(f"The runs' configurations differ in {shown}{more}: a difference between arms may come from there.")
-    return said
-
-
 def widest_interval(comparison: Record) -> tuple[float, float]:
     """Return the interval that speaks of other seeds too, and never a shorter one than that of the pairs alone."""
     return widest(comparison["interval"], comparison["interval_seeds"])
@@ -134,108 +154,57 @@ def finding(comparison: Record) -> Finding:
     return "more" if low > 0 else "less" if high < 0 else "open"
 
 
-# -- the answer
-
-
 def _answer(report: Record) -> list[str]:
-    """Answer the question that a run of a strict arm against others asks; nothing for other runs."""
-    compared = [c for c in report["comparisons"] if _asks_the_question(report["arms"], c)]
-    gains: dict[str, Finding] = {c["b"]: finding(c) for c in compared if c["metric"] == "gain"}
-    proofs: dict[str, Finding] = {c["b"]: finding(c) for c in compared if c["metric"] == "certified"}
+    """Answer the question that a run of a strict arm against others asks, over the rival that comes closest.
+
+    Two strict arms ask something else, and so do arms without one: nothing is said of them.
+    """
+
+    def is_strict(name: str) -> bool:
+        keep = report["arms"][name]["keep"]
+        return keep in ("strict", "trusted", "faithful") if keep else name.rsplit(":", 1)[-1] == "strict"
+
+    compared = [c for c in report["comparisons"] if is_strict(c["a"]) and not is_strict(c["b"])]
+    gains, proofs = ({c["b"]: c for c in compared if c["metric"] == metric} for metric in ("gain", "certified"))
     if not gains or not proofs:
         return []
     lead = compared[0]["a"]
     if not any(found["kept"] for found in report["arms"][lead]["rounds"]):
         return [f"Not known: {lead} kept no trace, so its last model is its first."]
-    found, proved = set(gains.values()), set(proofs.values())
-    if found == {"more"}:
-        answer = "Yes, certification pays here: " + (
-            "in accuracy and in proofs." if proved == {"more"} else "in accuracy."
-        )
-    elif "less" in found:
-        answer = f"No, certification does not pay here: accuracy gains less than under {_names(gains, 'less')}."
-    elif "more" in found:
+    named = {what: " and ".join(b for b, c in gains.items() if finding(c) == what) for what in ("more", "less", "open")}
+    proved = all(finding(c) == "more" for c in proofs.values())
+    if not named["less"] and not named["open"]:
+        answer = f"Yes, certification pays here: in accuracy{' and in proofs' * proved}."
+    elif named["less"]:
+        answer = f"No, certification does not pay here: accuracy gains less than under {named['less']}."
+    elif named["more"]:
         answer = (
-            f"In part: certification pays here over {_names(gains, 'more')}, "
-            f"and the gain in accuracy is not told apart from that of {_names(gains, 'open')}."
+            f"In part: certification pays here over {named['more']}, "
+            f"and the gain in accuracy is not told apart from that of {named['open']}."
         )
-    elif proved == {"more"}:
+    elif proved:
         answer = "In proofs, not in accuracy: more answers are certified, and the gains in accuracy are not told apart."
     else:
         answer = "Not known: this run does not show that certification pays here."
-    return [f"{answer} {_amount(compared)}"]
-
-
-def _asks_the_question(arms: Arms, c: Record) -> bool:
-    """A strict arm against one that keeps without a certificate; two strict arms ask something else."""
-    return _is_strict(c["a"], arms[c["a"]]) and not _is_strict(c["b"], arms[c["b"]])
-
-
-def _is_strict(name: str, arm: Record) -> bool:
-    return arm["keep"] in ("strict", "trusted", "faithful") if arm["keep"] else name.rsplit(":", 1)[-1] == "strict"
-
-
-def _names(findings: Mapping[str, Finding], wanted: Finding) -> str:
-    return " and ".join(name for name, found in findings.items() if found == wanted)
-
-
-def _amount(compared: Sequence[Record]) -> str:
-    """Say by how much, over the rival that comes closest."""
-    gains = [c for c in compared if c["metric"] == "gain"]
-    gain = min(gains, key=lambda c: c["difference"])
-    proofs = next(c for c in compared if c["metric"] == "certified" and c["b"] == gain["b"])
-    closest = ", its closest rival" if len(gains) > 1 else ""
-    return (
-        f"Over {gain['b']}{closest}, {gain['a']} leads by {points(gain['difference'])} points of accuracy gained "
-        f"(95% {points(widest_interval(gain))}) and {points(proofs['difference'])} of certified answers "
-        f"(95% {points(widest_interval(proofs))})."
+    gain = min(gains.values(), key=lambda c: c["difference"])
+    proof = proofs[gain["b"]]
+    amount = (
+        f"Over {gain['b']}{', its closest rival' * (len(gains) > 1)}, {lead} leads by {points(gain['difference'])} "
+        f"points of accuracy gained (95% {points(widest_interval(gain))}) and {points(proof['difference'])} of "
+        f"certified answers (95% {points(widest_interval(proof))})."
     )
-
-
-# -- arm by arm, and comparison by comparison
-
-
-def _gains_sentence(arms: Arms) -> str:
-    said = [f"{name} {points(arm['gain'])} (95% {points(arm['gain_interval'])})" for name, arm in arms.items()]
-    first = said[0].replace(" ", " gained ", 1).replace(" (", " points (", 1)
-    return "; ".join([f"{first} over its own start", *said[1:]]) + "."
-
-
-def _certified_sentence(arms: Arms) -> str:
-    said = (
-        f"{name} {percent(first['certified'])} → {percent(last['certified'])}"
-        f" (lucky guesses {percent(first['lucky'])} → {percent(last['lucky'])})"
-        for name, first, last in ((name, arm["rounds"][0], arm["rounds"][-1]) for name, arm in arms.items())
-    )
-    return f"Answers with a certified proof, from the start to the last round: {'; '.join(said)}."
-
-
-def _grades_sentence(arms: Arms) -> list[str]:
-    """Say on whose word the formulas of the last round's certified answers are about the text."""
-    last = {name: arm["rounds"][-1]["grades"] for name, arm in arms.items()}
-    found = {grade for counts in last.values() for grade, num in counts.items() if num}
-    if not found:
-        return []
-    if found == {"checked"}:
-        return ["All of these proofs are of grade checked: context and question were read, and the formulas agree."]
-    said = "; ".join(f"{name} {grades_said(counts) or 'none'}" for name, counts in last.items())
-    return [f"By grade, in the last round: {said}. What is trusted is proved of the model's own formulas alone."]
-
-
-def _lead_sentences(comparisons: Sequence[Record]) -> list[str]:
-    """Return one entry for each rival: about the gain, then about the proofs in the end."""
-    proofs = {c["b"]: c for c in comparisons if c["metric"] == "certified"}
-    sentences: list[str] = []
-    for c in (c for c in comparisons if c["metric"] == "gain"):
-        said = f"Does {c['a']} gain more than {c['b']}? {_said(c, 'it gained less')}"
-        if c["b"] in proofs:
-            said += f" Does it certify more in the end? {_said(proofs[c['b']], 'it certifies less')}"
-        sentences.append(said)
-    return sentences
+    return [f"{answer} {amount}"]
 
 
 def _said(c: Record, less: str) -> str:
-    numbers = f"{points(c['difference'])} points (95% {points(widest_interval(c))}; {_how_sure(c)}; n = {c['n']})"
+    """Say what a comparison found, how surely, and what a correction or the seeds leave of it."""
+    p, corrected = p_value(c["p"]), p_value(c["p_holm"])
+    sure = f"p {p if p.startswith('<') else f'= {p}'}"
+    if corrected != p:
+        sure += f", corrected {corrected if corrected.startswith('<') else f'= {corrected}'}"
+    if c["interval_seeds"]:
+        sure += f"; under these seeds alone {points(c['interval'])}"
+    numbers = f"{points(c['difference'])} points (95% {points(widest_interval(c))}; {sure}; n = {c['n']})"
     match finding(c):
         case "more":
             said = f"Yes: {numbers}."
@@ -252,20 +221,6 @@ def _said(c: Record, less: str) -> str:
     if c["per_seed"] and min(c["per_seed"]) < 0 < max(c["per_seed"]):
         said += " The seeds disagree about the sign."
     return said
-
-
-def _how_sure(c: Record) -> str:
-    sure = f"p {_equals(c['p'])}"
-    if p_value(c["p_holm"]) != p_value(c["p"]):
-        sure += f", corrected {_equals(c['p_holm'])}"
-    if c["interval_seeds"]:
-        sure += f"; under these seeds alone {points(c['interval'])}"
-    return sure
-
-
-def _equals(p: float) -> str:
-    shown = p_value(p)
-    return shown if shown.startswith("<") else f"= {shown}"
 
 
 # -- tables for the terminal

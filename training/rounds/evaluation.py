@@ -32,7 +32,7 @@ from training.curation.filters import (
 )
 from training.curation.judging import judged
 from training.outcomes import FLAGS, GROUPINGS, Record, Table, table_of
-from training.reporting.stages import errors_of, stage_of
+from training.reporting.programs import errors_of, stage_of
 from training.workers.strategies import Strategy
 
 Shortened = Callable[[Trace], list[Trace]]

@@ -1,20 +1,24 @@
-"""View of one trace in a page: plain data, escaped by the template and by the page's script alike.
+"""Traces of a run: what they cost, the few of them that a report shows, and how each of these is shown.
 
-A step of a proof, the block of the text that says it and the sentence that it formalises share the step's number.
+Shown are equal shares of every (arm, round, verdict, right or wrong), in each the first by a hash of their ids: the
+same traces every time, chosen by nothing that they say.
 """
 
+import hashlib
+import heapq
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import cast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, cast
 
 from critics.problem import Problem
-from rollout.records.traces import Trace
+from rollout.records.traces import Trace, read_trace
 from training.curation.outcomes import is_decided
 from training.outcomes import Record
+from training.records.store import is_stored, read_records
 from training.reporting.derivations import (
-    ProofStep,
     Replay,
     canonical,
     drawing,
@@ -24,7 +28,6 @@ from training.reporting.derivations import (
     steps_of_evidence,
     used_alone,
 )
-from training.reporting.trace_sample import Shown, is_right
 
 LONGEST_TEXT = 6_000
 """Characters of one text shown: a model that never stops must not make a page that never ends."""
@@ -33,21 +36,108 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])(\s+)")
 
 Segment = tuple[str, int | None]
 """A piece of a text, with the number of the step that it says; -1: a block that is no step, None: words."""
+MAX_TRACES = 240
+MAX_BYTES = 1_500_000
+"""Size limit of the shown traces as JSON: a phone opens the page."""
+MAX_IN_STRATUM = 24
+COSTS = ("attempts", "turns", "tokens", "cut_off")
+"""Attempts, replies (more than attempts where a critic asked for another), tokens written, and ends at the limit."""
+
+
+class Rollout(NamedTuple):
+    """The traces of one round of a line."""
+
+    arm: str
+    seed: int
+    round: int
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A trace that the report shows, and whose it is."""
+
+    arm: str
+    seed: int
+    round: int
+    trace: Trace
+
+    @property
+    def key(self) -> str:
+        """A name for it in the page."""
+        return f"{self.arm}/{self.seed}/{self.round}/{self.trace.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Findings of one pass over all traces."""
+
+    num_traces: int = 0
+    costs: Mapping[tuple[str, int], Record] = field(default_factory=dict[tuple[str, int], Record])
+    """Sums of `COSTS` over all seeds, by arm and round, from 1."""
+    shown: Sequence[Shown] = ()
+
+
+def survey(rollouts: Iterable[Rollout]) -> Survey:
+    """Read every trace once, holding no more than what may be shown; absent files are left out.
+
+    One from each stratum is dealt in turn until there are enough; they come sorted by round, arm and id.
+    """
+    costs: dict[tuple[str, int], Record] = {}
+    strata: dict[tuple[str, int, str, str], list[tuple[int, int, Shown]]] = {}
+    num = 0
+    for arm, seed, number, path in rollouts:
+        for trace in map(read_trace, read_records(path) if is_stored(path) else ()):
+            num += 1
+            total, turns = costs.setdefault((arm, number), dict.fromkeys(COSTS, 0)), trace.turns or (trace,)
+            own = (1, len(turns), sum(len(turn.completion_ids) for turn in turns), int(not trace.finished))
+            for name, count in zip(COSTS, own, strict=True):
+                total[name] += count
+            shown = Shown(arm, seed, number, trace)
+            stratum = strata.setdefault((arm, number, trace.judged.verdict, str(is_right(trace))), [])
+            # The smallest hashes are kept: the heap's top is the largest of them.
+            rank = -int.from_bytes(hashlib.sha256(shown.key.encode("utf-8", "replace")).digest()[:8])
+            add = heapq.heappush if len(stratum) < MAX_IN_STRATUM else heapq.heappushpop
+            add(stratum, (rank, num, shown))
+    rows = [[shown for *_, shown in sorted(strata[key], reverse=True)] for key in sorted(strata)]
+    chosen: list[Shown] = []
+    room = MAX_BYTES
+    for shown in (row[depth] for depth in range(MAX_IN_STRATUM) for row in rows if depth < len(row)):
+        trace = shown.trace
+        written = "\n\n".join(f"{m.get('role')}: {m.get('content')}" for m in trace.messages) or trace.completion
+        room -= len(json.dumps(trace.problem.record())) + len(written)
+        if len(chosen) == MAX_TRACES or room < 0:
+            break
+        chosen.append(shown)
+    return Survey(num, costs, sorted(chosen, key=lambda s: (s.round, s.arm, s.seed, s.trace.id)))
+
+
+def is_right(trace: Trace) -> bool | None:
+    """Say whether the answer is the gold one; None where that is not known."""
+    gold = trace.problem.answer
+    return None if gold is None else str(trace.judged.answer).casefold() == gold.casefold()
+
+
+# -- the view of one of them
 
 
 def view(shown: Shown) -> Record:
-    """Return what is shown of a trace.
+    """Return what is shown of a trace: plain data, escaped by the template and by the page's script alike.
 
     `text` is what the model wrote, None for a dialog, which has `turns`; `lucky`: right, and a critic that read the
     whole text found no proof; `inferences` is how many steps are some; `evidence` is that of a certificate which holds
-    no derivation, to be read; `digest` is the certificate's, None without one.
+    no derivation, to be read; `digest` is the certificate's, None without one. A step of a proof, the block of the text
+    that says it and the sentence that it formalises share the step's number.
     """
     trace, problem, judgement = shown.trace, shown.trace.problem, shown.trace.judged
     certificate = judgement.certificate or {}
     evidence = certificate.get("evidence")
     completion = None if trace.messages else _cut(trace.completion)
-    steps, num_inferences, stopped_at = _derivation(evidence, completion)
-    known, graph = places(steps), drawing(steps)
+    steps = steps_of_evidence(evidence)
+    replay = replayed(completion) if evidence is None and completion is not None else Replay()
+    if not steps and replay.num_inferences:  # axioms alone are the text once more
+        steps = used_alone(replay.steps)
+    known = places(steps)
     is_unread = judgement.verdict != "unproved" or not is_decided(trace)
     return {
         "key": shown.key,
@@ -67,26 +157,16 @@ def view(shown: Shown) -> Record:
         "context": _context(problem, known),
         "question": problem.question,
         "options": problem.options or (),
-        "text": None if completion is None else _segments(completion, known, stopped_at),
+        "text": None if completion is None else _segments(completion, known, replay.stopped_at),
         "turns": [] if completion is not None else _turns(trace),
         "goal": goal_of(evidence),
         "steps": [{"says": s.statement, "role": s.role, "because": s.because, "from": s.parents} for s in steps],
-        "graph": None if graph is None else asdict(graph),
-        "inferences": num_inferences,
-        "evidence": None if steps or evidence is None else pretty(evidence),
+        "graph": drawing(steps),
+        "inferences": sum(step.rule is not None for step in steps),
+        "evidence": None if steps or evidence is None else _cut(json.dumps(evidence, indent=1, ensure_ascii=False)),
         "formalisation": certificate.get("formalisation"),
         "digest": certificate.get("digest"),
     }
-
-
-def _derivation(evidence: object, completion: str | None) -> tuple[list[ProofStep], int, int | None]:
-    """Return the steps, how many of them are inferences, and where the text's first block is that does not follow."""
-    proof = steps_of_evidence(evidence)
-    if proof:
-        return proof, sum(step.rule is not None for step in proof), None
-    replay = replayed(completion) if evidence is None and completion is not None else Replay()
-    steps = used_alone(replay.steps) if replay.num_inferences else []  # axioms alone are the text once more
-    return steps, replay.num_inferences, replay.stopped_at
 
 
 def _segments(text: str, known: Mapping[str, int], stopped_at: int | None) -> list[Segment]:
@@ -109,11 +189,8 @@ def _context(problem: Problem, known: Mapping[str, int]) -> list[Segment]:
     parts = _SENTENCE_END.split(text)
     if len(parts[::2]) != len(axioms):
         return [(text, None)]
-    segments: list[Segment] = []
-    for number, part in enumerate(parts):
-        step = None if number % 2 else known.get(canonical(axioms[number // 2]))
-        segments.append((part, step))
-    return segments
+    steps = [known.get(canonical(axiom)) for axiom in axioms]
+    return [(part, None if number % 2 else steps[number // 2]) for number, part in enumerate(parts)]
 
 
 def _turns(trace: Trace) -> list[Record]:
@@ -138,28 +215,18 @@ def _unfolded(text: str) -> str:
         return text
     if not isinstance(value, dict):
         return text
-    fields = [f" {_line(key)}: {_items(item)}" for key, item in cast("dict[str, object]", value).items()]
+    fields: list[str] = []
+    for key, item in cast("dict[str, object]", value).items():
+        said = json.dumps(item, ensure_ascii=False)
+        if isinstance(item, list) and item:
+            lines = (json.dumps(each, ensure_ascii=False) for each in cast("list[object]", item))
+            said = "[\n" + ",\n".join(f"  {line}" for line in lines) + "\n ]"
+        fields.append(f" {json.dumps(key, ensure_ascii=False)}: {said}")
     return "{\n" + ",\n".join(fields) + "\n}"
-
-
-def _items(value: object) -> str:
-    items = cast("list[object]", value) if isinstance(value, list) else list[object]()
-    if not items:
-        return _line(cast("object", value))
-    return "[\n" + ",\n".join(f"  {_line(item)}" for item in items) + "\n ]"
-
-
-def _line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " … (cut here for display)"
-
-
-def pretty(value: object) -> str:
-    """Return a value as JSON that people can read."""
-    return _cut(json.dumps(value, indent=1, ensure_ascii=False, default=str))
 
 
 # -- the few that stand open in the page
@@ -183,7 +250,11 @@ def pairs(views: Sequence[Record], num: int) -> list[tuple[Record, Record | None
     Lucky: right and unproved, on the fewest inferences that hold. A near miss: wrong, on the most. Of as many hops in
     the same data set where there are such.
     """
-    lucky = sorted((v for v in views if v["lucky"]), key=lambda v: (v["inferences"], -_num_hops(v)))
+
+    def simplest(v: Record) -> tuple[int, int]:
+        return v["inferences"], -v["hops"] if isinstance(v["hops"], int) else 0
+
+    lucky = sorted((v for v in views if v["lucky"]), key=simplest)
     near = sorted((v for v in views if v["right"] is False and v["inferences"]), key=lambda v: -v["inferences"])
     made: list[tuple[Record, Record | None]] = []
     for guess in lucky[:num]:
@@ -192,7 +263,3 @@ def pairs(views: Sequence[Record], num: int) -> list[tuple[Record, Record | None
         alike = [miss for miss in free if (miss["dataset"], miss["hops"]) == (guess["dataset"], guess["hops"])]
         made.append((guess, next(iter(alike or free), None)))
     return made
-
-
-def _num_hops(shown: Record) -> int:
-    return shown["hops"] if isinstance(shown["hops"], int) else 0
