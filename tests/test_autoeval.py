@@ -35,7 +35,6 @@ from training.autoeval.errors import (
     verifier_rows,
     verifier_score,
 )
-from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import (
     counts_record,
     fate,
@@ -45,6 +44,7 @@ from training.autoeval.scores import (
     scores_of,
     stratified_interval,
 )
+from training.autoeval.yardstick import RoundTrips
 from training.configuration.learning import CurriculumConfig
 from training.configuration.section import ConfigError
 from training.curation.filters import comes_back_readable

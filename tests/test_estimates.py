@@ -16,6 +16,7 @@ from training.estimates import (
     mean_interval,
     seeds_interval,
     sign_flip,
+    widest,
 )
 
 
@@ -197,5 +198,5 @@ def test_a_sample_that_does_not_vary_does_not_make_an_unpaired_difference_sure()
 def test_alike_answers_under_all_seeds_are_no_certainty():
     found = compare_paired([1, 0, 1, 0], [1, 0, 1, 0], [0, 0, 1, 1], test="mcnemar")
     assert found.interval_seeds == (0.0, 0.0)
-    assert found.widest == found.interval
-    assert found.widest[0] < 0 < found.widest[1]
+    assert widest(found.interval, found.interval_seeds) == found.interval
+    assert widest(found.interval, found.interval_seeds)[0] < 0 < found.widest[1]

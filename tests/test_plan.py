@@ -16,7 +16,7 @@ from training.cli import app
 from training.configuration.model import ModelConfig
 from training.planning.lengths import Lengths, StandIn
 from training.planning.requests import Requests
-from training.reporting.spending import Price
+from training.reporting.costs import Price
 
 ROOT = Path(__file__).parents[1]
 SERVED = "model: {name: Qwen/Qwen3-8B, prompt: chat, server: {base_url: 'http://127.0.0.1:9/v1', model: q, kind: chat}}"

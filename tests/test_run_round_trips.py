@@ -17,9 +17,8 @@ from rollout.records.sampling import Sampling
 from rollout.records.steps import Leg
 from rollout.records.traces import Judgement, Trace, read_trace
 from rollout.settings import RoundTripSettings
-from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import counts_record
-from training.autoeval.yardstick import Asked, measure_trips, measure_verifier, read_benchmark
+from training.autoeval.yardstick import Asked, RoundTrips, measure_trips, measure_verifier, read_benchmark
 from training.cli import app
 from training.commands.benchmarks import by_category
 from training.configuration.run import PromotionConfig, RunConfig

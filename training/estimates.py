@@ -9,10 +9,10 @@ Pairs of one problem under several seeds are counted as separate answers.
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias
 
 LEVEL = 0.95
 POWER = 0.80
@@ -76,7 +76,10 @@ def _interval(count: int, n: int, method: Literal["wilson", "exact"]) -> Interva
 
 
 def widest(pairs: Interval, seeds: Interval | None) -> Interval:
-    """Return the shortest interval that holds that of the pairs and, where there is one, that of seeds and pairs."""
+    """Return the shortest interval that holds that of the pairs and, where there is one, that of seeds and pairs.
+
+    Where no pair differs under any seed, resampling seeds gives a width of 0, which would claim too much.
+    """
     low, high = seeds or pairs
     return (min(pairs[0], low), max(pairs[1], high))
 
@@ -100,26 +103,11 @@ class PairedComparison:
     interval_seeds: Interval | None = None
     """95%, by a bootstrap of the seeds and of the pairs within each; None for a single seed."""
 
-    @property
-    def widest(self) -> Interval:
-        """The interval that speaks of other seeds too, and never a shorter one than that of the pairs alone.
-
-        Where no pair differs under any seed, resampling seeds gives a width of 0, which would claim too much.
-        """
-        return widest(self.interval, self.interval_seeds)
-
     def record(self) -> dict[str, object]:
         """Return the JSON form."""
-        return {
-            "difference": self.difference,
-            "interval": list(self.interval),
-            "interval_seeds": None if self.interval_seeds is None else list(self.interval_seeds),
-            "p": self.p,
-            "n": self.n,
-            "detectable": self.detectable,
-            "per_seed": list(self.per_seed),
-            "test": self.test,
-        }
+        seeds = None if self.interval_seeds is None else list(self.interval_seeds)
+        ends = {"interval": list(self.interval), "interval_seeds": seeds, "per_seed": list(self.per_seed)}
+        return {**asdict(self), **ends}
 
 
 def compare_paired(
@@ -142,7 +130,7 @@ def compare_paired(
     return PairedComparison(
         difference=mean(differences),
         interval=mean_interval(differences, seeds, bound=1 - low, replicates=replicates),
-        p=_p_value(differences, test),
+        p=mcnemar(differences) if test == "mcnemar" else sign_flip(differences),
         n=len(differences),
         detectable=(detectable_by_mcnemar if test == "mcnemar" else detectable_difference)(differences),
         per_seed=tuple(mean(group) for group in by_seed(differences, seeds).values()),
@@ -163,48 +151,35 @@ def compare_unpaired(
 
     if not a or not b:
         raise ValueError("no answers to compare")
+    means, ends = (mean(a), mean(b)), list[Interval]()
     if test == "fisher":
         tested = stats().fisher_exact([[sum(a), len(a) - sum(a)], [sum(b), len(b) - sum(b)]])
+        ends = [Proportion(sum(values), len(values)).interval for values in (a, b)]
     else:
-        tested = stats().permutation_test(
-            (np.array(a), np.array(b)),
-            _difference_of_means,
-            vectorized=True,
-            n_resamples=9_999,
-            batch=500,
-            rng=np.random.default_rng(0),
-        )
-    bound = 2 if test == "permutation" else 1
+
+        def difference(x: Any, y: Any, axis: int) -> Any:
+            return x.mean(axis) - y.mean(axis)
+
+        samples, rng = (np.array(a), np.array(b)), np.random.default_rng(0)
+        how = {"vectorized": True, "n_resamples": 9_999, "batch": 500, "rng": rng}
+        tested = stats().permutation_test(samples, difference, **how)
+        ends = [mean_interval(values, seeds, bound=1) for values, seeds in ((a, seeds_a), (b, seeds_b))]
+    # The interval of a difference from those of its parts keeps its width where one does not vary: Newcombe (1998,
+    # method 10) for proportions, and for means its generalisation by Zou & Donner (2008).
+    bound = 2.0 if test == "permutation" else 1.0
+    (low_a, high_a), (low_b, high_b) = ends
+    low = means[0] - means[1] - math.hypot(means[0] - low_a, high_b - means[1])
+    high = means[0] - means[1] + math.hypot(high_a - means[0], means[1] - low_b)
     error = math.sqrt(float(np.var(a)) / len(a) + float(np.var(b)) / len(b))
     return PairedComparison(
-        difference=mean(a) - mean(b),
-        interval=_difference_interval((mean(a), _own(a, seeds_a, test)), (mean(b), _own(b, seeds_b, test)), bound),
+        difference=means[0] - means[1],
+        interval=(max(-bound, low), min(bound, high)),
         p=float(tested.pvalue),
         n=min(len(a), len(b)),
         detectable=_quantiles() * error or None,
         per_seed=(),
         test=test,
     )
-
-
-def _own(values: Sequence[int], seeds: Sequence[int], test: UnpairedTest) -> Interval:
-    """Return the interval of one sample's mean."""
-    return Proportion(sum(values), len(values)).interval if test == "fisher" else mean_interval(values, seeds, bound=1)
-
-
-def _difference_interval(a: tuple[float, Interval], b: tuple[float, Interval], bound: int) -> Interval:
-    """Return the interval of a difference from those of its parts, which keeps its width where one does not vary.
-
-    Newcombe (1998, method 10) for proportions, and for means its generalisation by Zou & Donner (2008).
-    """
-    (mean_a, (low_a, high_a)), (mean_b, (low_b, high_b)) = a, b
-    low = mean_a - mean_b - math.hypot(mean_a - low_a, high_b - mean_b)
-    high = mean_a - mean_b + math.hypot(high_a - mean_a, mean_b - low_b)
-    return (max(-float(bound), low), min(float(bound), high))
-
-
-def _difference_of_means(x: Any, y: Any, axis: int) -> Any:
-    return x.mean(axis) - y.mean(axis)
 
 
 def _quantiles() -> float:
@@ -375,16 +350,6 @@ def by_seed(values: Sequence[float], seeds: Sequence[int]) -> Mapping[int, list[
     for value, seed in zip(values, seeds, strict=True):
         groups[seed].append(value)
     return groups
-
-
-def _p_value(differences: Sequence[int], test: Test) -> float:
-    match test:
-        case "mcnemar":
-            return mcnemar(differences)
-        case "sign-flip":
-            return sign_flip(differences)
-        case _:
-            assert_never(test)
 
 
 def mean(values: Sequence[float]) -> float:

@@ -34,14 +34,10 @@ def shuffled(traces: Iterable[Trace], *, seed: int) -> Iterator[Trace]:
         order = sorted(listed, key=lambda trace: derived_seed(seed, "shuffle", trace.id))
         for own, other in zip(order, [*order[1:], *order[:1]], strict=True):
             if own.problem.id != other.problem.id:
+                if other.problem.formal is None:
+                    raise RecordError(f"trace {other.id}: its problem has no formula")
                 yield _claiming(own, json.loads(other.completion)["right"], f"{own.id}~{other.id}/crossed")
-                yield _claiming(own, _formula(other), f"{own.id}~{other.id}/originals")
-
-
-def _formula(trace: Trace) -> str:
-    if trace.problem.formal is None:
-        raise RecordError(f"trace {trace.id}: its problem has no formula")
-    return trace.problem.formal.goal
+                yield _claiming(own, other.problem.formal.goal, f"{own.id}~{other.id}/originals")
 
 
 def _claiming(trace: Trace, right: str, name: str) -> Trace:
@@ -108,12 +104,9 @@ def described_wrongly(trips: Iterable[Trace], descriptions: Iterable[Trace]) -> 
 
 def verifier_pairs(traces: Iterable[Trace]) -> list[VerifiedPair]:
     """Return the pairs that a model is asked about: those of trips that came back with a formula (section 3.2)."""
-    pairs: list[VerifiedPair] = []
-    for trace in traces:
-        if trace.judged.verdict in ("certified", "refuted", "vacuous", "timeout"):
-            claim = json.loads(trace.completion)
-            pairs.append(VerifiedPair(trace.id, Language(claim["language"]), claim["left"], claim["right"]))
-    return pairs
+    asked = (t for t in traces if t.judged.verdict in ("certified", "refuted", "vacuous", "timeout"))
+    claims = ((trace.id, json.loads(trace.completion)) for trace in asked)
+    return [VerifiedPair(id_, Language(claim["language"]), claim["left"], claim["right"]) for id_, claim in claims]
 
 
 CELLS = ("tp", "fp", "tn", "fn", "unreadable_equivalent", "unreadable_different", "undecided")

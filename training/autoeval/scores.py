@@ -60,16 +60,13 @@ def trips_of(traces: Iterable[Trace]) -> Table:
 
 def counts_record(counts: Mapping[str, int]) -> Record:
     """Return counts by fate with both rates, their exact 95% intervals, and the bounds that undecided trips leave."""
-    told = {name: counts.get(name, 0) for name in FATES}
-    n = sum(told.values()) - told["errors"]
-    asked, right = n - told["leaked"], told["equivalent"]
-    bounds = [share(right, n), share(right + told["undecided"], n)]
-    rates = {**_rate("compliance", asked - told["malformed"], asked), **_rate("score", right, n)}
-    return {"n": n, **told, **rates, "score_bounds": bounds}
-
-
-def _rate(name: str, count: int, n: int) -> Record:
-    return {name: share(count, n), f"{name}_interval": list(exact_interval(count, n))}
+    told: Record = {name: counts.get(name, 0) for name in FATES}
+    n, right = sum(told.values()) - told["errors"], told["equivalent"]
+    asked = n - told["leaked"]
+    rates: Record = {}
+    for name, count, of in (("compliance", asked - told["malformed"], asked), ("score", right, n)):
+        rates |= {name: share(count, of), f"{name}_interval": list(exact_interval(count, of))}
+    return {"n": n, **told, **rates, "score_bounds": [share(right, n), share(right + told["undecided"], n)]}
 
 
 def rows_of(trips: Table, by: str = "category") -> list[Record]:
@@ -87,14 +84,12 @@ def scores(rows: Sequence[Record], by: str = "category", up_to: float | None = N
     have as many trips, too wide rather than too narrow because their chances differ; else `stratified_interval`.
     """
     counted = [row for row in rows if row["n"] and (up_to is None or row["category"] <= up_to)]
-    total = pooled(counted, FATES)
+    told: Record = {"by": by, "up_to": up_to, "categories": len(counted), **counts_record(pooled(counted, FATES))}
     is_balanced = len({row["n"] for row in counted}) <= 1
-    bounds = [_mean([row["score_bounds"][end] for row in counted]) for end in (0, 1)]
-    told: Record = {"by": by, "up_to": up_to, "categories": len(counted), **counts_record(total)}
-    if is_balanced:
-        interval = exact_interval(total["equivalent"], told["n"])
-    else:
+    interval = exact_interval(told["equivalent"], told["n"])
+    if not is_balanced:
         interval = stratified_interval([(row["equivalent"], row["n"]) for row in counted])
+    bounds = [_mean([row["score_bounds"][end] for row in counted]) for end in (0, 1)]
     told |= {"score": bounds[0], "score_interval": list(interval), "score_bounds": bounds}
     return {"calibrated": {**told, "interval_method": "exact" if is_balanced else "stratified"}, "rows": list(rows)}
 
@@ -121,10 +116,9 @@ def pooled_scores(reports: Sequence[Mapping[str, Scores]]) -> dict[str, Scores]:
     found: dict[str, Scores] = {}
     for name in sorted({name for report in reports for name in report}):
         parts = [report[name] for report in reports if name in report]
-        of: dict[Category, list[Record]] = {}
-        for row in (row for part in parts for row in part["rows"]):
-            of.setdefault(row["category"], []).append(row)
-        rows = [{"category": category, **counts_record(pooled(of[category], FATES))} for category in sorted(of)]
+        counts = table_of(row for part in parts for row in part["rows"])
+        sums = [] if counts.empty else counts.groupby("category")[[*FATES]].sum().to_dict("index").items()
+        rows = [{"category": category, **counts_record(own)} for category, own in sums]
         found[name] = scores(rows, parts[0]["calibrated"]["by"], parts[0]["calibrated"]["up_to"])
     return found
 
@@ -138,9 +132,8 @@ def repeated(runs: Sequence[Sequence[Trace]]) -> list[Record]:
 
     if len({frozenset(trace.problem.id for trace in run) for run in runs}) != 1:
         raise ValueError("repeated runs must be on the same problems")
-    tables = [rows_of(trips_of(run)) for run in runs]
     found: list[Record] = []
-    for same in zip(*tables, strict=True):
+    for same in zip(*(rows_of(trips_of(run)) for run in runs), strict=True):
         row: Record = {"category": same[0]["category"], "runs": len(runs)}
         for rate in ("score", "compliance"):
             known = [own[rate] for own in same if own[rate] is not None]

@@ -6,24 +6,26 @@ generated problems -> round trips, once or several times -> verdicts -> scores
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.formulas.verifier import Said, opinions
-from rollout.policies.policy import ChatPolicy
+from rollout.policies.policy import ChatPolicy, Policy
 from rollout.problems.catalogue import family
 from rollout.problems.splits import Split
 from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
+from rollout.settings import RoundTripSettings
+from rollout.strategies.round_trip import after_rounds, travel
 from training.autoeval.errors import measure_false_positives, verifier_pairs, verifier_rows, verifier_score
-from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import STRATA, pooled_scores, repeated, score_report, strata_of
 from training.curation.judging import judged
+from training.lessons.teaching import Taught, Way, both_ways
 from training.outcomes import Record
 
 FIVE = ("autoeval:3CNF:12", "autoeval:PL:12", "autoeval:FOL:8,12", "autoeval:FOL:8,12:english", "autoeval:RE:2")
@@ -96,14 +98,35 @@ def read_benchmark(name: str) -> Benchmark:
     return Benchmark(name, f"autoeval-{kind.lower()}", {"num_propositions": int(size), **drawn}, up_to)
 
 
-class TripSource(Protocol):
-    """Whatever makes round trips, or has them already."""
+@dataclass(frozen=True, slots=True)
+class RoundTrips:
+    """Round trips as a strategy of a run (a `training.workers.strategies.Strategy`): into words and back.
+
+    AutoEval names back-translation with its own results as future work (section 6). A certified trip (formula,
+    description, formula) gives two examples, one each way, with the digest of the certificate. The certificate says
+    that the trip came back; that the description itself is right it does not say (`training.autoeval.errors`).
+    """
+
+    settings: RoundTripSettings = field(default_factory=RoundTripSettings)
+    ways: Way = "both"
+    """Directions that are learnt."""
 
     def attempts(
-        self, policy: ChatPolicy, problems: Sequence[Problem], sampling: Sampling, *, seed: int
+        self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
     ) -> Iterator[Trace]:
-        """Yield a trip for each problem."""
-        ...
+        """Yield round trips; there is nothing that a hint could give away."""
+        assert not hinted
+        return travel(cast("ChatPolicy", policy), problems, self.settings, sampling, seed=seed)
+
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
+        """Return two examples for each kept trip."""
+        return [example for trace in traces for example in both_ways(trace, self.ways)]
+
+    def shortened(self, trace: Trace) -> list[Trace]:
+        """Return the trip after 1, 2, .. rounds; empty where there is one."""
+        if self.settings.rounds == 1:
+            return []
+        return [after_rounds(trace, num) for num in range(1, self.settings.rounds + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +136,8 @@ class Asked:
     strategy: RoundTrips
     sampling: Sampling
     batch_size: int
-    source: TripSource | None = None
-    """Source of the trips, such as a store; None: the strategy."""
+    source: Any = None
+    """Another source of the trips, such as a store, with the `attempts` of the strategy; None: the strategy."""
 
 
 def measure_trips(
@@ -131,12 +154,13 @@ def measure_trips(
 
     Runs differ in their seeds alone. What the critic's failures touch counts for nothing.
     """
-    trips: list[list[Trace]] = []
+    source, trips = asked.source or asked.strategy, list[list[Trace]]()
     for run in range(runs):
-        own = list(judged(_attempts(policy, problems, asked, derived_seed(seed, "benchmark", run)), judging))
-        for trace in own:
+        own_seed, listed = derived_seed(seed, "benchmark", run), batches(problems, asked.batch_size)
+        made = (t for batch in listed for t in source.attempts(policy, batch, asked.sampling, seed=own_seed))
+        trips.append(list(judged(made, judging)))
+        for trace in trips[-1]:
             keep({**trace.record(), "id": f"{trace.id}@{run}"})
-        trips.append(own)
     found: Record = {
         "n": len(problems),
         "by": problems[0].meta["by"] if problems else "operators",
@@ -156,11 +180,6 @@ def measure_trips(
         each = [score_report(list(judged(level, judging))) for level in levels]
         found["by_rounds"] = [{"rounds": number, "scores": report} for number, report in enumerate(each, 1)]
     return found, trips[0]
-
-
-def _attempts(policy: ChatPolicy, problems: Sequence[Problem], asked: Asked, seed: int) -> Iterator[Trace]:
-    for batch in batches(problems, asked.batch_size):
-        yield from (asked.source or asked.strategy).attempts(policy, batch, asked.sampling, seed=seed)
 
 
 def measure_verifier(

@@ -14,10 +14,10 @@ from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policies.policy import ChatPolicy
 from rollout.records.traces import Trace, read_trace
 from training.autoeval.joined import joined_files, read_measured, tables_of
-from training.autoeval.round_trips import RoundTrips
 from training.autoeval.scores import FATES
 from training.autoeval.yardstick import (
     Asked,
+    RoundTrips,
     expanded,
     measure_trips,
     measure_verifier,
@@ -32,7 +32,7 @@ from training.curation.judging import judged
 from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.store import read_records, write_json, write_records, write_text
-from training.reporting.spending import Price, priced, spent_in, spent_on
+from training.reporting.costs import Price, priced, spent_in, spent_on
 from training.rounds.entry import Measuring
 from training.rounds.rollout_store import stored_strategy
 from training.workers.models import NamedModel

@@ -18,7 +18,7 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import SingleConfig
 from training.curation.judging import judged
 from training.outcomes import Record
-from training.reporting.spending import spent_in
+from training.reporting.costs import spent_in
 from training.rounds.problems import drawn
 from training.workers.strategies import Strategy
 

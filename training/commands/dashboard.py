@@ -106,13 +106,8 @@ def lines_table(seen: Record) -> Any:
     from rich.table import Table
 
     made = Table(box=box.SIMPLE_HEAD, expand=False)
-    made.add_column("arm")
-    for heading in ("seed", "round"):
-        made.add_column(heading, justify="right")
-    made.add_column("stage")
-    for heading in ("right", "certified"):
-        made.add_column(heading, justify="right")
-    made.add_column("verdicts on its attempts")
+    for heading in ("arm", "seed", "round", "stage", "right", "certified", "verdicts on its attempts"):
+        made.add_column(heading, justify="right" if heading in ("seed", "round", "right", "certified") else "left")
     shown = sorted(seen["lines"], key=lambda line: line["total"] is None)[:MAX_LINES]
     for line in shown:
         made.add_row(
@@ -130,16 +125,14 @@ def lines_table(seen: Record) -> Any:
 
 
 def last_attempt(last: Record) -> Any:
-    """Return the attempt that was written last; a model's text is never read as markup."""
+    """Return the attempt that was written last.
+
+    A model's text is never read as markup, and has nothing that would move a terminal's cursor or change its state.
+    """
     from rich.panel import Panel
     from rich.text import Text
 
-    verdict = last["verdict"] or "not judged yet"
     body = Text(f"{last['question']}\n", style="bold", overflow="ellipsis")
-    body.append(_printable(last["text"][-300:]), style="not bold")
-    return Panel(body, title=Text(f"last attempt: {verdict}"), title_align="left", height=8)
-
-
-def _printable(text: str) -> str:
-    """Return a text without what would move a terminal's cursor or change its state."""
-    return "".join(c if c.isprintable() or c == "\n" else "·" for c in text)
+    text = "".join(c if c.isprintable() or c == "\n" else "·" for c in last["text"][-300:])
+    body.append(text, style="not bold")
+    return Panel(body, title=Text(f"last attempt: {last['verdict'] or 'not judged yet'}"), title_align="left", height=8)

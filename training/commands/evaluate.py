@@ -18,8 +18,8 @@ from training.configuration.run import ArmConfig, RunConfig, load_run
 from training.estimates import Proportion
 from training.outcomes import Record
 from training.records.store import write_text
+from training.reporting.costs import Price, read_prices
 from training.reporting.samples import NAMES
-from training.reporting.spending import Price, read_prices
 
 if TYPE_CHECKING:
     from training.reporting.leaderboard import Entry

@@ -25,8 +25,8 @@ def report(
         view(run_folder, port)
         return
     from training.reporting.comparison import write_report
+    from training.reporting.costs import time_lines
     from training.reporting.sentences import verdict_sentence
-    from training.reporting.times import time_lines
 
     found = write_report(run_folder, partial=partial)
     for sentence in verdict_sentence(found):

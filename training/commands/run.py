@@ -91,8 +91,8 @@ def run_with_progress(
     from training.finetuning.architecture import require_suited
     from training.planning.forecast import run_must_fit_window
     from training.reporting.comparison import summarise
+    from training.reporting.costs import time_lines, times_of
     from training.reporting.sentences import table, verdict_sentence
-    from training.reporting.times import time_lines, times_of
     from training.rounds.run import num_attempts
     from training.rounds.run import run as run_lines
 

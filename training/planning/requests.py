@@ -10,7 +10,7 @@ from training.hardware import HOST, device_here, device_named
 from training.planning.forecast import CannotFit, must_fit_window, rollout_bytes, said_bytes, shape_for
 from training.planning.lengths import SAMPLED, Lengths, StandIn, lead_through, lengths_of, tokens_of
 from training.records.open_store import read_growing
-from training.reporting.spending import Price, said_cost
+from training.reporting.costs import Price, said_cost
 from training.rounds.entry import ATTEMPTS, Measuring, finished, folder_of
 from training.workers.models import NamedModel
 

@@ -133,9 +133,9 @@ def report_of(run: Path, extent: Extent | None = None) -> tuple[Report, str]:
 
     The costs of attempts are in their traces, which the report of a comparison does not read.
     """
+    from training.reporting.costs import times_of
     from training.reporting.report import render
     from training.reporting.sentences import verdict_sentence
-    from training.reporting.times import times_of
     from training.reporting.traces import Rollout, survey
 
     arms = read_arms(run, extent)

@@ -33,20 +33,6 @@ class SheetRow:
     answer: str | None
     model: str | None = None
 
-    def cells(self) -> dict[str, str | None]:
-        """Return what its row shows."""
-        problem = self.attempt.problem
-        return {
-            "id": self.attempt.id,
-            "model": self.model,
-            "context": problem.context,
-            "question": problem.question,
-            "options": "\n".join(problem.options or ()),
-            "gold": problem.answer,
-            "answer": self.answer,
-            "program": self.attempt.completion,
-        }
-
 
 def chosen(ids: Iterable[str], num: int, *, seed: int) -> list[str]:
     """Return `num` attempts for a sheet, by a hash of (seed, id), so that a longer sheet holds the shorter one's."""
@@ -57,14 +43,26 @@ def write_sheet(path: Path, scheme: Scheme, rows: Iterable[SheetRow], ids: Itera
     """Write the sheet of the attempts named by `ids`, in their order; raises `InputError` for an unknown id."""
     known = {row.attempt.id: row for row in rows}
     text = io.StringIO()
-    sheet = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    sheet = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     sheet.writeheader()
-    meanings = "\n".join(f"{name}: {meaning}" for name, meaning in scheme.labels.items())
     for id_ in ids:
-        if id_ not in known:
+        if (row := known.get(id_)) is None:
             raise InputError(f"{id_}: there is no such attempt; write the sheet from the file that was labelled")
-        cells = known[id_].cells() | {"labels": meanings}
-        sheet.writerow({column: _cell(cells.get(column) or "") for column in COLUMNS})
+        problem = row.attempt.problem
+        told = {
+            "id": id_,
+            "labels": "\n".join(f"{name}: {meaning}" for name, meaning in scheme.labels.items()),
+            "model": row.model,
+            "context": problem.context,
+            "question": problem.question,
+            "options": "\n".join(problem.options or ()),
+            "gold": problem.answer,
+            "answer": row.answer,
+            "program": row.attempt.completion,
+        }
+        # Attack: a program that begins with `=HYPERLINK(..)`, opened by whoever checks it.
+        cells = {key: f"'{cell}" if (cell or "").startswith(_FORMULA) else cell or "" for key, cell in told.items()}
+        sheet.writerow({key: cell[:_MAX_CELL] for key, cell in cells.items()})
     write_text(path, text.getvalue())
 
 
@@ -73,9 +71,19 @@ def read_sheet(path: Path, scheme: Scheme) -> dict[str, str]:
 
     Raises `InputError` naming the row of a label that is none of the scheme's, and of an id that stands twice.
     """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); save the sheet as CSV in UTF-8") from error
+    first = text.partition("\n")[0]
+    # Spreadsheets of some countries write semicolons.
+    sheet = csv.DictReader(io.StringIO(text), delimiter=";" if first.count(";") > first.count(",") else ",")
+    if missing := {"id", "label"} - set(sheet.fieldnames or ()):
+        raise InputError(f"{path}: no column {', '.join(sorted(missing))}; keep the sheet's first row as it was")
     found: dict[str, str] = {}
-    for number, row in enumerate(_rows(path), 2):
-        id_, label = _plain(row.get("id") or ""), (row.get("label") or "").strip().lower()
+    for number, row in enumerate(sheet, 2):
+        id_, label = row.get("id") or "", (row.get("label") or "").strip().lower()
+        id_ = id_[1:] if id_.startswith("'") and id_[1:].startswith(_FORMULA) else id_
         if not label:
             continue
         if label not in scheme.labels:
@@ -108,28 +116,3 @@ def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     if by_chance == 1:
         return None
     return (sum(one == other for one, other in pairs) / n - by_chance) / (1 - by_chance)
-
-
-def _cell(text: str) -> str:
-    """Cut a long text, and keep a spreadsheet from taking what a model wrote for a formula."""
-    # Attack: a program that begins with `=HYPERLINK(..)`, opened by whoever checks it.
-    text = text[:_MAX_CELL]
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def _plain(text: str) -> str:
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
-
-
-def _rows(path: Path) -> list[dict[str, str | None]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); save the sheet as CSV in UTF-8") from error
-    first = text.partition("\n")[0]
-    # Spreadsheets of some countries write semicolons.
-    sheet = csv.DictReader(io.StringIO(text), delimiter=";" if first.count(";") > first.count(",") else ",")
-    missing = {"id", "label"} - set(sheet.fieldnames or ())
-    if missing:
-        raise InputError(f"{path}: no column {', '.join(sorted(missing))}; keep the sheet's first row as it was")
-    return list(sheet)

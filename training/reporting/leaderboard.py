@@ -20,10 +20,10 @@ from training.outcomes import FLAGS, Record, Table, naturally, table_of
 from training.records.run_folder import configuration, read_file, read_run
 from training.records.store import write_text
 from training.reporting.comparison import retry_curve
+from training.reporting.costs import SPENT, said_cost
 from training.reporting.programs import stage_tables
 from training.reporting.runs import read_evaluation
 from training.reporting.samples import at_k_rows
-from training.reporting.spending import SPENT, said_cost
 from training.tables import between, markdown, percent, with_interval
 
 EVALUATION = "evaluation.json"

@@ -7,6 +7,7 @@ machine. Files that are being written are read as far as they go; nothing here w
 import json
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -34,48 +35,40 @@ def progress_of(run: Path) -> Record:
 
 
 def _line(layout: RunFolder, line: RunLine, beats: Mapping[str, Record]) -> Record:
-    """Return one arm under one seed."""
+    """Return one arm under one seed; the heartbeat knows best what it works on, else the first file that is missing."""
     rounds = [line.round_folder(number) for number in range(layout.num_rounds)]
     finished = [folder for folder in rounds if (folder / "evaluation.json").exists()]
     verdicts: Counter[str] = Counter()
     for folder in rounds:
         verdicts.update(_read_or_nothing(folder / "dataset" / "summary.json").get("verdicts") or {})
-    beat = beats.get(_beaten_by(layout, line), {})
+    measured = (line.base / "evaluation.json").exists()
+    base = base_name(line.base.relative_to(layout.path).as_posix())
+    beat = beats.get(line_name(line.arm, line.seed) if measured else base, {})
     mode = _read_or_nothing((finished or [line.base])[-1] / "evaluation.json").get("modes", {}).get("sampled", {})
-    is_done = len(finished) == layout.num_rounds
+    if len(finished) == layout.num_rounds:
+        stage = DONE
+    elif beaten := beat.get("stage"):
+        stage = f"{beaten}" if measured else f"base model: {beaten}"
+    elif not measured:
+        stage = "waiting for its base model"
+    elif ((folder := rounds[len(finished)]) / "adapter").exists():
+        stage = "before evaluation"
+    elif (folder / "dataset" / "summary.json").exists():
+        stage = "before training"
+    else:
+        stage = "before curating" if is_stored(folder / "traces.jsonl") else "waiting"
     return {
         "arm": line.arm,
         "seed": line.seed,
         "rounds_done": len(finished),
         "num_rounds": layout.num_rounds,
-        "stage": DONE if is_done else _stage(line.base, rounds[len(finished)], beat.get("stage")),
+        "stage": stage,
         "done": int(beat.get("done") or 0),
         "total": beat.get("total"),
         "verdicts": dict(sorted(verdicts.items())),
         "accuracy": mode["right"] / mode["n"] if mode.get("n") else None,
         "certified": mode["certified"] / mode["n"] if mode.get("n") else None,
     }
-
-
-def _beaten_by(layout: RunFolder, line: RunLine) -> str:
-    """Return whose heartbeat tells of a line: its base model's until that is measured."""
-    if (line.base / "evaluation.json").exists():
-        return line_name(line.arm, line.seed)
-    return base_name(line.base.relative_to(layout.path).as_posix())
-
-
-def _stage(base: Path, folder: Path, beaten: object) -> str:
-    """Return what is worked on: the heartbeat knows best, else the first file that is missing tells."""
-    measured = (base / "evaluation.json").exists()
-    if beaten:
-        return f"{beaten}" if measured else f"base model: {beaten}"
-    if not measured:
-        return "waiting for its base model"
-    if (folder / "adapter").exists():
-        return "before evaluation"
-    if (folder / "dataset" / "summary.json").exists():
-        return "before training"
-    return "before curating" if is_stored(folder / "traces.jsonl") else "waiting"
 
 
 def _read_or_nothing(path: Path) -> Record:
@@ -89,8 +82,14 @@ def _read_or_nothing(path: Path) -> Record:
 
 def _last_attempt(layout: RunFolder) -> Record | None:
     """Return what was written last in an open store of attempts."""
+
+    def modified(path: Path) -> float:
+        with suppress(OSError):  # it may be going away
+            return path.stat().st_mtime
+        return 0.0
+
     opened = [path for line in layout.lines for path in line.path.glob("round-*/traces.open.jsonl")]
-    for path in sorted(opened, key=_modified, reverse=True):
+    for path in sorted(opened, key=modified, reverse=True):
         attempt = _tail(path)
         if attempt is not None and "problem" in attempt:
             judged = _tail(path.with_name("verdicts.open.jsonl"), attempt.get("id")) or {}
@@ -107,13 +106,6 @@ def _last_attempt(layout: RunFolder) -> Record | None:
     return None
 
 
-def _modified(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
 def _tail(path: Path, wanted: object = None) -> Record | None:
     """Return the last whole record near the end of a growing file, or there the last with an id."""
     try:
@@ -122,9 +114,5 @@ def _tail(path: Path, wanted: object = None) -> Record | None:
             lines = file.read().split(b"\n")
     except OSError:
         return None
-    for line in reversed(lines):
-        if fits(line):
-            record = json.loads(line)
-            if wanted is None or record.get("id") == wanted:
-                return record
-    return None
+    records = (json.loads(line) for line in reversed(lines) if fits(line))
+    return next((record for record in records if wanted is None or record.get("id") == wanted), None)

@@ -74,7 +74,7 @@ def read_evaluation(path: Path) -> Evaluation:
     record = read_file(path)
     try:
         modes = {name: mode for name, mode in record["modes"].items() if mode}
-        sampled: Record = modes["sampled"]
+        sampled, problems = modes["sampled"], record["problems"]
         columns = {name: sampled["outcomes"][name] for name in ("ids", "right", "certified")}
         if sampled.get("by_retries"):
             columns["tests_passed"] = sampled["by_retries"][-1]["outcomes"]["tests_passed"]
@@ -83,7 +83,6 @@ def read_evaluation(path: Path) -> Evaluation:
         counts = [sampled[name] for name in ("n", "right", "certified")]
         if sampled["decoding"] not in ("guided", "free"):
             raise InputError(f"sampled.decoding is {sampled['decoding']!r}, not guided or free")
-        problems = record["problems"]
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error
     if not rows or counts != [len(rows), sum(found["right"]), sum(found["certified"])]:
@@ -143,18 +142,28 @@ def read_arms(run: Path, extent: Extent | None = None) -> list[Arm]:
     keeps, found = filters(run), list[Arm]()
     for name in dict.fromkeys(line.arm for line in layout.lines):
         own = [line for line in lines if line.arm == name]
+        seeds = [line.seed for line in own]
         folders = [[line.round_folder(number) for line in own] for number in range(part.num_rounds)]
-        paths = [[folder / "evaluation.json" for folder in each] for each in ([line.base for line in own], *folders)]
-        arm = Arm(
-            name,
-            keeps.get(name),
-            [line.seed for line in own],
-            [list(map(read_evaluation, each)) for each in paths],
-            [[_rollout(folder) for folder in each] for each in folders],
-        )
-        _check(arm)
+        rounds = [
+            [read_evaluation(folder / "evaluation.json") for folder in each]
+            for each in ([line.base for line in own], *folders)
+        ]
+        arm = Arm(name, keeps.get(name), seeds, rounds, [[_rollout(folder) for folder in each] for each in folders])
+        if len(set(seeds)) < len(seeds):
+            raise InputError(f"arm {name} has two lines with one seed: {seeds}")
+        for other in (evaluation for each in rounds for evaluation in each):
+            if other.sampled["decoding"] != arm.decoding:
+                raise InputError(f"arm {name} is decoded differently in {rounds[0][0].path} and {other.path}")
         found.append(arm)
     return found
+
+
+def _rollout(folder: Path) -> Record:
+    record = read_file(folder / "dataset" / "summary.json")
+    for stage in STAGES:
+        if stage not in record:
+            raise InputError(f"{folder}/dataset/summary.json: has no {stage}; delete the folder and run again")
+    return {**record, "path": folder / "traces.jsonl"}
 
 
 def outcomes_of(arms: Iterable[Arm]) -> Table:
@@ -173,22 +182,6 @@ def outcomes_of(arms: Iterable[Arm]) -> Table:
                     answers = zip(*mode["outcomes"].values(), strict=True)
                     rows += [{**at, **how, **dict(zip(columns, own, strict=True))} for own in answers]
     return table_of(rows)
-
-
-def _rollout(folder: Path) -> Record:
-    record = read_file(folder / "dataset" / "summary.json")
-    for stage in STAGES:
-        if stage not in record:
-            raise InputError(f"{folder}/dataset/summary.json: has no {stage}; delete the folder and run again")
-    return {**record, "path": folder / "traces.jsonl"}
-
-
-def _check(arm: Arm) -> None:
-    if len(set(arm.seeds)) < len(arm.seeds):
-        raise InputError(f"arm {arm.name} has two lines with one seed: {list(arm.seeds)}")
-    for other in (found for each in arm.rounds for found in each):
-        if other.sampled["decoding"] != arm.decoding:
-            raise InputError(f"arm {arm.name} is decoded differently in {arm.rounds[0][0].path} and {other.path}")
 
 
 def provenance(run: Path) -> Record:

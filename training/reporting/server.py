@@ -7,7 +7,6 @@ Pages are made anew when the run folder has changed, in memory: nothing is writt
 
 import json
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +21,7 @@ from training.reporting.report import progress_page
 from training.reporting.runs import extent_of, finished_so_far
 
 LOOPBACK = "127.0.0.1"
+HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
 WAITING_S, GOING_S = 5, 60
 """Seconds between a browser's requests: before there is a first comparison, and while a run goes on."""
 
@@ -30,7 +30,7 @@ class Answer(NamedTuple):
     """Answer of one address."""
 
     kind: str
-    body: bytes
+    text: str
     refresh_s: int | None = None
 
 
@@ -50,28 +50,22 @@ class Pages:
             return None
         with self._lock:
             state = fingerprint(self._run)
-            if self._made is None or self._made[0] != state:
+            # Where there is nothing to compare, how far the run is changes all the time.
+            if self._made is None or self._made[0] != state or self._made[1].refresh_s == WAITING_S:
                 self._made = (state, *self._make())
-            _, page, numbers = self._made
-        if path == "/" and page.refresh_s == WAITING_S:  # nothing to compare: how far it is changes all the time
-            page, _ = self._make()
-        return page if path == "/" else numbers
+            return self._made[1 if path == "/" else 2]
 
     def _make(self) -> tuple[Answer, Answer]:
         extent, whole = finished_so_far(self._run), extent_of(self._run)
         if extent is None:
             seen = progress_of(self._run)
-            return _html(progress_page(seen), WAITING_S), _json(seen)
+            return Answer(HTML, progress_page(seen), WAITING_S), _json(seen)
         found, page = report_of(self._run, None if extent == whole else extent)
-        return _html(page, None if extent == whole else GOING_S), _json(found)
-
-
-def _html(page: str, refresh_s: int | None) -> Answer:
-    return Answer("text/html; charset=utf-8", page.encode("utf-8", "replace"), refresh_s)
+        return Answer(HTML, page, None if extent == whole else GOING_S), _json(found)
 
 
 def _json(value: object) -> Answer:
-    return Answer("application/json", json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return Answer("application/json", json.dumps(value, ensure_ascii=False))
 
 
 def fingerprint(run: Path) -> object:
@@ -84,71 +78,56 @@ def fingerprint(run: Path) -> object:
 def server(run: Path, port: int) -> ThreadingHTTPServer:
     """Return a server of a run's pages on the loopback; port 0: any that is free. Raises InputError."""
     progress_of(run)  # a folder that is no run is told before a server is up
-    pages = Pages(run)
-
-    class Handler(_Handler):
-        answer = staticmethod(pages.answer)
-
     try:
-        return ThreadingHTTPServer((LOOPBACK, port), Handler)
+        opened = ThreadingHTTPServer((LOOPBACK, port), type("Handler", (_Handler,), {"pages": Pages(run)}))
     except (OSError, OverflowError) as error:
         raise InputError(f"--port {port}: cannot be listened on ({error}); choose another, or 0 for any") from error
+    return opened
 
 
 class _Handler(BaseHTTPRequestHandler):
     """Answers GET and HEAD; every other method is refused by the library."""
 
-    answer: Callable[[str], Answer | None]
+    pages: Pages
     server_version, sys_version = "certistar", ""
 
     def do_GET(self) -> None:
-        """Answer with a page."""
-        self._reply(with_body=True)
-
-    def do_HEAD(self) -> None:
-        """Answer with a page's headers."""
-        self._reply(with_body=False)
-
-    def _reply(self, *, with_body: bool) -> None:
+        """Answer with a page; to HEAD with its headers alone."""
         _, port = cast("tuple[str, int]", self.server.server_address)
+        found, status = None, HTTPStatus.OK
         if self.headers.get("Host") not in (f"{LOOPBACK}:{port}", f"localhost:{port}"):
-            self._send(HTTPStatus.FORBIDDEN, _text("this server answers to 127.0.0.1 and localhost alone"), with_body)
-            return
-        try:
-            found = self.answer(self.path.partition("?")[0])
-        except InputError as error:
-            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, _text(str(error)), with_body)
-            return
-        if found is None:
-            self._send(HTTPStatus.NOT_FOUND, _text("there are /, /report.json and /progress.json"), with_body)
+            said, status = "this server answers to 127.0.0.1 and localhost alone", HTTPStatus.FORBIDDEN
         else:
-            self._send(HTTPStatus.OK, found, with_body)
-
-    def _send(self, status: HTTPStatus, answer: Answer, with_body: bool) -> None:
+            said = "there are /, /report.json and /progress.json"
+            try:
+                found = self.pages.answer(self.path.partition("?")[0])
+            except InputError as error:
+                said, status = str(error), HTTPStatus.INTERNAL_SERVER_ERROR
+        if found is None:
+            found, status = Answer(PLAIN, f"{said}\n"), HTTPStatus.NOT_FOUND if status == HTTPStatus.OK else status
+        body = found.text.encode("utf-8", "replace")
         self.send_response(status)
         headers = {
-            "Content-Type": answer.kind,
-            "Content-Length": str(len(answer.body)),
+            "Content-Type": found.kind,
+            "Content-Length": str(len(body)),
             "Cache-Control": "no-store",
             "X-Content-Type-Options": "nosniff",
             "X-Frame-Options": "DENY",
             "Referrer-Policy": "no-referrer",
             "Cross-Origin-Resource-Policy": "same-origin",
-            **({"Refresh": str(answer.refresh_s)} if answer.refresh_s else {}),
+            **({"Refresh": str(found.refresh_s)} if found.refresh_s else {}),
         }
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        if with_body:
+        if self.command != "HEAD":
             with suppress(BrokenPipeError):
-                self.wfile.write(answer.body)
+                self.wfile.write(body)
+
+    do_HEAD = do_GET  # noqa: N815  (the library's name)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Say nothing of each request."""
-
-
-def _text(message: str) -> Answer:
-    return Answer("text/plain; charset=utf-8", f"{message}\n".encode())
 
 
 def view(run: Path, port: int) -> None:

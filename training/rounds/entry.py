@@ -25,9 +25,9 @@ from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.run_folder import read_file
 from training.records.store import write_json
+from training.reporting.costs import Price, priced, spent_on
 from training.reporting.leaderboard import EVALUATION, Entry, as_entry
 from training.reporting.samples import at_k, samples_of
-from training.reporting.spending import Price, priced, spent_on
 from training.rounds.evaluation import answers_of, asked, counted, measure, problems_digest
 from training.rounds.rollout_store import how_asked, stored_strategy
 from training.workers.models import NamedModel

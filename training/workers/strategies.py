@@ -25,7 +25,7 @@ from rollout.settings import DialogSettings, ProgramSettings
 from rollout.strategies.dialog import after_retries, converse
 from rollout.strategies.programs import refine
 from rollout.strategies.single import sample
-from training.autoeval.round_trips import RoundTrips
+from training.autoeval.yardstick import RoundTrips
 from training.configuration.learning import LessonConfig
 from training.configuration.model import JUDGED_AS, ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
