@@ -25,6 +25,25 @@ def console(*, stderr: bool = False) -> Any:
     return made
 
 
+def grid(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int, **options: Any) -> Any:
+    """Return a `rich` table whose first `left` columns are words and the others numbers; an empty row draws a line.
+
+    Texts are no markup.
+    """
+    from rich.markup import escape
+    from rich.table import Table
+
+    made = Table(**options)
+    for place, name in enumerate(head):
+        made.add_column(escape(name), justify="left" if place < left else "right")
+    for row in rows:
+        if row:
+            made.add_row(*map(escape, row))
+        else:
+            made.add_section()
+    return made
+
+
 def percent(found: Proportion | float | None, nothing: str = "–") -> str:
     """Return `51.3%`, or `nothing` where nothing was measured."""
     rate = (found.rate if found.n else None) if isinstance(found, Proportion) else found

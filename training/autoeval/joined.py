@@ -6,14 +6,14 @@ model/benchmark/scores.json, .. -> Measured, .. -> scores.svg, by-depth.svg, ..,
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from critics.errors import InputError
-from training.autoeval.answers import label_table, yes_no_table
+from training.autoeval.answers import UNREADABLE
 from training.autoeval.errors import CELLS, verifier_record
 from training.autoeval.figures import (
     Curves,
@@ -123,17 +123,26 @@ def read_folder(folder: Path) -> list[Measured]:
 def joined_files(found: Sequence[Measured]) -> dict[str, str]:
     """Return figures and tables of evaluations, by the names of their files."""
     by = {dataset: own.by for own in found for dataset in own.scores}
-    trips = _curves(found, "category")
-    files = {"scores.svg": scores_figure(trips, {**dict.fromkeys(trips, "operators"), **by})} if trips else {}
-    for stratum in STRATA:
+    files: dict[str, str] = {}
+    for stratum in ("category", *STRATA):
         if curves := _curves(found, stratum):
-            files[f"by-{stratum}.svg"] = scores_figure(curves, dict.fromkeys(curves, stratum))
+            axes = {**dict.fromkeys(curves, "operators"), **by} if stratum == "category" else {}
+            name = "scores.svg" if stratum == "category" else f"by-{stratum}.svg"
+            files[name] = scores_figure(curves, axes or dict.fromkeys(curves, stratum))
     labels = _labels(found)
     if deviations := _tables((dataset, labels[id(own)], own.repeated) for own in found for dataset in own.scores):
         files["deviation.svg"] = deviation_figure(deviations, by)
-    if pairs := _prompts(found):
+    asked = {
+        (dataset, own.model, own.prompt): Curves(told["rows"]) for own in found for dataset, told in own.scores.items()
+    }
+    pairs = _tables(
+        (dataset, model, (shown, asked[dataset, model, "zero-shot"]))
+        for (dataset, model, prompt), shown in asked.items()
+        if prompt == "few-shot" and (dataset, model, "zero-shot") in asked
+    )
+    if pairs:
         files["few-shot.svg"] = differences_figure(pairs, by, "few-shot minus zero-shot")
-    if points := _points(found):
+    if points := _tables(_points(found)):
         files["operators.svg"] = operators_figure(points)
     judged = ((name, own.model, _up_to(rows)) for own in found for name, rows in own.judged().items())
     if verifiers := _tables(judged):
@@ -157,10 +166,8 @@ def _labels(found: Sequence[Measured]) -> dict[int, str]:
     prompts = Counter((own.model, dataset, own.prompt) for own, dataset in trips)
     labels: dict[int, str] = {}
     for own, dataset in trips:
-        parts = [own.model]
-        if models[own.model, dataset] > 1:
-            parts.append(own.benchmark if prompts[own.model, dataset, own.prompt] > 1 else own.prompt)
-        labels[id(own)] = ", ".join(parts)
+        beside = own.benchmark if prompts[own.model, dataset, own.prompt] > 1 else own.prompt
+        labels[id(own)] = f"{own.model}, {beside}" if models[own.model, dataset] > 1 else own.model
     return labels
 
 
@@ -181,30 +188,16 @@ def _curves(found: Sequence[Measured], stratum: str) -> dict[str, dict[str, Curv
     return tables
 
 
-def _prompts(found: Sequence[Measured]) -> dict[str, dict[str, tuple[Curves, Curves]]]:
-    """Return what models were asked with solved examples and without, by data set."""
-    asked = {
-        (dataset, own.model, own.prompt): Curves(told["rows"]) for own in found for dataset, told in own.scores.items()
-    }
-    return _tables(
-        (dataset, model, (shown, asked[dataset, model, "zero-shot"]))
-        for (dataset, model, prompt), shown in asked.items()
-        if prompt == "few-shot" and (dataset, model, "zero-shot") in asked
-    )
-
-
-def _points(found: Sequence[Measured]) -> dict[str, dict[str, list[tuple[float, float]]]]:
-    """Return the points of figure 17: first-order scores beside FOLIO's, for each number of operators."""
+def _points(found: Sequence[Measured]) -> Iterator[tuple[str, str, list[tuple[float, float]]]]:
+    """Yield the points of figure 17: first-order scores beside FOLIO's, for each number of operators."""
     trips = {own.model: own.scores["autoeval-fol"]["rows"] for own in found if "autoeval-fol" in own.scores}
-    listed: list[tuple[str, str, list[tuple[float, float]]]] = []
     for own in found:
+        known = {row["category"]: row["score"] for row in trips.get(own.model, ()) if row["score"] is not None}
+        rows = sorted((row for row in own.rows if row["category"] in known), key=lambda row: row["category"])
         for key in own.numbers:
-            known = {row["category"]: row["score"] for row in trips.get(own.model, ()) if row["score"] is not None}
-            rows = sorted((row for row in own.rows if row["category"] in known), key=lambda row: row["category"])
             points = [(known[row["category"]], row[key]) for row in rows if isinstance(row.get(key), float)]
             name = "FOLIO(A)" if own.benchmark == "folio-autoformalise" else f"FOLIO(I): {key.upper()}"
-            listed.append((name, own.model, points))
-    return _tables(listed)
+            yield name, own.model, points
 
 
 def _up_to(rows: Sequence[Record]) -> Record:
@@ -218,23 +211,30 @@ def _up_to(rows: Sequence[Record]) -> Record:
 def tables_of(found: Sequence[Measured]) -> str:
     """Return the tables of evaluations in Markdown."""
     parts: list[str] = []
-    labels = _labels(found)
-    trips = [(labels[id(own)], dataset, told) for own in found for dataset, told in own.scores.items()]
+    labels, trips, judged = _labels(found), list[list[str]](), list[list[str]]()
+    for own in found:
+        for dataset, told in own.scores.items():
+            whole = told["calibrated"]
+            rates = [percent(whole[rate], "") for rate in ("compliance", "score")]
+            fates = [str(whole[fate]) for fate in ("undecided", "leaked", "malformed")]
+            trips.append([labels[id(own)], dataset, str(whole["n"]), *rates, between(whole["score_interval"]), *fates])
+        for dataset, rows in own.judged().items():
+            total = _up_to(rows)
+            cells = [str(total[cell]) for cell in CELLS[:-1]]
+            judged.append(
+                [own.model, dataset, *cells, *(_decimal(total[rate]) for rate in ("precision", "recall", "f1"))]
+            )
     if trips:
-        parts.append("## Round trips\n\n" + markdown(_TRIPS, (_trip_row(*each) for each in trips)))
-    judged = [(own.model, dataset, rows) for own in found for dataset, rows in own.judged().items()]
+        parts.append("## Round trips\n\n" + markdown(_TRIPS, trips))
     if judged:
-        title = f"## As verifiers (categories up to {LARGEST})\n\n"
-        parts.append(title + markdown(_VERIFIERS, (_verifier_row(*each) for each in judged)))
+        parts.append(f"## As verifiers (categories up to {LARGEST})\n\n" + markdown(_VERIFIERS, judged))
     for benchmark, logic in sorted({(own.benchmark, logic) for own in found for logic in own.answers}):
         models = {own.model: own.answers[logic] for own in found if own.benchmark == benchmark and logic in own.answers}
-        table: Callable[[Mapping[str, Record]], str] = yes_no_table if benchmark == "multi-logieval" else label_table
+        table = yes_no_table if benchmark == "multi-logieval" else label_table
         parts.append(f"## {benchmark}{f', {logic}' if logic else ''}\n\n{table(models)}")
-    if numbers := [own for own in found if own.numbers]:
-        rows = (
-            [own.model, own.benchmark, key, f"{value:.3f}"] for own in numbers for key, value in own.numbers.items()
-        )
-        parts.append("## Premises\n\n" + markdown(("model", "benchmark", "measured", "value"), rows))
+    numbers = [(own.model, own.benchmark, key, f"{value:.3f}") for own in found for key, value in own.numbers.items()]
+    if numbers:
+        parts.append("## Premises\n\n" + markdown(("model", "benchmark", "measured", "value"), numbers))
     return "\n".join(parts)
 
 
@@ -242,19 +242,38 @@ _TRIPS = ("model", "data set", "n", "compliance", "score", "95%", "undecided", "
 _VERIFIERS = ("model", "data set", "TP", "FP", "TN", "FN", "NP", "NN", "precision", "recall", "F1")
 
 
-def _trip_row(label: str, dataset: str, told: Record) -> Iterator[str]:
-    whole = told["calibrated"]
-    yield from (label, dataset, str(whole["n"]))
-    yield from (percent(whole[rate], "") for rate in ("compliance", "score"))
-    yield between(whole["score_interval"])
-    yield from (str(whole[fate]) for fate in ("undecided", "leaked", "malformed"))
+def label_table(found: Mapping[str, Record]) -> str:
+    """Return tables 15 to 18 in Markdown: a row for each model, of one question set with the same labels."""
+    labels = list(next(iter(found.values()))["labels"])
+    cells = [(gold, said) for gold in labels for said in labels]
+    head = ["model", "n", "accuracy", *(f"{g[:1].upper()}{s[:1].upper()}" for g, s in cells), "no answer"]
+    head += [f"{label}: {what}" for label in labels for what in ("precision", "recall")]
+    rows: list[list[str]] = []
+    for model, own in found.items():
+        rates = (own["labels"].get(label, {}).get(what) for label in labels for what in ("precision", "recall"))
+        rows.append([*_opening(model, own, cells), str(own["no_answer"]), *map(_decimal, rates)])
+    return markdown(head, rows)
 
 
-def _verifier_row(model: str, dataset: str, rows: Sequence[Record]) -> Iterator[str]:
-    total = _up_to(rows)
-    yield from (model, dataset)
-    yield from (str(total[cell]) for cell in CELLS[:-1])
-    yield from ("" if total[rate] is None else f"{total[rate]:.2f}" for rate in ("precision", "recall", "f1"))
+def yes_no_table(found: Mapping[str, Record]) -> str:
+    """Return tables 19 and 20 in Markdown: a row for each model; A is the positive label."""
+    head = ["model", "n", "accuracy", "TP", "FP", "TN", "FN", "NP", "NN", "TPR", "TNR", "precision", "F1"]
+    cells = (("A", "A"), ("B", "A"), ("B", "B"), ("A", "B"), ("A", UNREADABLE), ("B", UNREADABLE))
+    rows: list[list[str]] = []
+    for model, own in found.items():
+        a, b = (own["labels"].get(label, {}) for label in "AB")
+        rates = (a.get("recall"), b.get("recall"), a.get("precision"), a.get("f1"))
+        rows.append([*_opening(model, own, cells), *map(_decimal, rates)])
+    return markdown(head, rows)
+
+
+def _opening(model: str, own: Record, cells: Sequence[tuple[str, str]]) -> list[str]:
+    counts = {(cell["gold"], cell["said"]): cell["count"] for cell in own["counts"]}
+    return [model, str(own["n"]), percent(own["score"], ""), *(str(counts.get(cell, 0)) for cell in cells)]
+
+
+def _decimal(rate: float | None) -> str:
+    return "" if rate is None else f"{rate:.2f}"
 
 
 # -- pairs of scores

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from critics.errors import InputError
 from critics.judge import Judging
@@ -98,6 +98,16 @@ def read_benchmark(name: str) -> Benchmark:
     return Benchmark(name, f"autoeval-{kind.lower()}", {"num_propositions": int(size), **drawn}, up_to)
 
 
+class TripSource(Protocol):
+    """Whatever makes round trips, or has them already."""
+
+    def attempts(
+        self, policy: ChatPolicy, problems: Sequence[Problem], sampling: Sampling, *, seed: int
+    ) -> Iterator[Trace]:
+        """Yield a trip for each problem."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
     """Round trips as a strategy of a run (a `training.workers.strategies.Strategy`): into words and back.
@@ -136,8 +146,8 @@ class Asked:
     strategy: RoundTrips
     sampling: Sampling
     batch_size: int
-    source: Any = None
-    """Another source of the trips, such as a store, with the `attempts` of the strategy; None: the strategy."""
+    source: TripSource | None = None
+    """Source of the trips, such as a store; None: the strategy."""
 
 
 def measure_trips(

@@ -1,23 +1,18 @@
 """`compare`: the arms of finished runs, evaluations of any models, or tables of benchmarks' scores."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from critics.errors import InputError
 from training.commands.messages import say
 from training.commands.options import Json
-from training.outcomes import Record
 from training.records.run_folder import scores_files
 from training.records.store import write_json, write_text
-from training.tables import console
-
-if TYPE_CHECKING:
-    from rollout.records.traces import Trace
-    from training.autoeval.score_tables import Source
+from training.tables import console, grid
 
 EXAMPLE = "certistar compare checkpoints/demo --json"
 PAPER = "autoeval-paper"
@@ -58,10 +53,13 @@ def compare(
     """
     if beyond is not None and not bases:
         raise InputError("--beyond: is for --bases; add it")
+    tables = [run for run in runs if str(run) == PAPER or run.suffix in (".yaml", ".yml")]
     if bases:
         _compare_bases(runs, beyond, as_json, out)
-        return
-    if _are_tables(runs):
+    elif tables:
+        # Beside a table a folder of benchmarks' scores is one too: its models' own pairs.
+        if others := [run for run in runs if run not in tables and not scores_files(run)]:
+            raise InputError(f"compare: {tables[0]} is a table of scores and {others[0]} is none; compare either")
         _compare_tables(runs, as_json, out)
     elif any(run.is_file() for run in runs):
         _compare_traces(runs, as_json, out)
@@ -117,33 +115,27 @@ def _compare_bases(runs: Sequence[Path], beyond: int | None, as_json: bool, out:
 
 def _compare_traces(files: Sequence[Path], as_json: bool, out: Path | None) -> None:
     """Print certified@k, lucky@k, answered@k and maj@k of files of traces; what no critic has judged is judged now."""
-    from training.reporting.samples import at_k_record, at_k_table, samples_of
+    from critics.problem import RecordError
+    from rollout.records.traces import read_trace
+    from training.commands.attempts import judging, read_attempts
+    from training.reporting.samples import Samples, at_k_record, at_k_table, samples_of
 
     if others := [path for path in files if not path.is_file()]:
         raise InputError(f"compare: {others[0]} is no file of traces; name files alone, or folders alone")
-    found = {str(path): samples_of(_judged_traces(path)) for path in files}
+    found: dict[str, list[Samples]] = {}
+    for path in files:
+        records = [dict(each.record) for each in read_attempts(path)]
+        unjudged = [record for record in records if record.get("judgement") is None]
+        for record, judgement in zip(unjudged, judging(1, 10.0, anew=True)(unjudged), strict=True):
+            record["judgement"] = judgement
+        try:
+            found[str(path)] = samples_of(map(read_trace, records))
+        except RecordError as error:
+            raise InputError(f"{path}: {error}") from error
     told = {name: at_k_record(samples) for name, samples in found.items()}
     if out is not None:
         write_json(out, told)
     print(json.dumps(told) if as_json else at_k_table(found))
-
-
-def _judged_traces(path: Path) -> list["Trace"]:
-    from critics.problem import RecordError
-    from rollout.records.traces import read_trace
-    from training.commands.attempts import judging, read_attempts
-
-    given = read_attempts(path)
-    unjudged = [each.record for each in given if each.record.get("judgement") is None]
-    fresh = iter(judging(1, 10.0, anew=True)(dict(record) for record in unjudged))
-    records = [
-        {**each.record, "judgement": next(fresh)} if each.record.get("judgement") is None else each.record
-        for each in given
-    ]
-    try:
-        return [read_trace(record) for record in records]
-    except RecordError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def _compare_evaluations(folders: Sequence[Path], as_json: bool, out: Path | None) -> None:
@@ -170,30 +162,21 @@ def _compare_benchmarks(folders: Sequence[Path], out: Path | None) -> None:
     if others := [str(folder) for folder in folders if not scores_files(folder)]:
         raise InputError(f"compare: {folders[0]} has scores of benchmarks, and {others[0]} has none; compare either")
     found = [own for folder in folders for own in read_folder(folder)]
-    for name, text in joined_files(found).items() if out is not None else ():
-        write_text(Path(out or "") / name, text)
     if out is None:
         print(tables_of(found))
-    else:
-        say(f"the tables and figures are in {out}")
-
-
-def _are_tables(named: Sequence[Path]) -> bool:
-    """Say whether tables of scores are named, not runs; raises `InputError` where it is both.
-
-    Beside a table a folder of benchmarks' scores is one too: its models' own pairs.
-    """
-    tables = [path for path in named if str(path) == PAPER or path.suffix in (".yaml", ".yml")]
-    if tables and (others := [str(path) for path in named if path not in tables and not scores_files(path)]):
-        raise InputError(f"compare: {tables[0]} is a table of scores and {others[0]} is none; compare either")
-    return bool(tables)
+        return
+    for name, text in joined_files(found).items():
+        write_text(out / name, text)
+    say(f"the tables and figures are in {out}")
 
 
 def _compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> None:
     """Print correlations and predictive powers; `out` gets them as JSON, or with figures 4 and 5 as a page."""
     from training.autoeval.benchmarks import MIN_MODELS, compared
+    from training.autoeval.figures import correlation_panels, power_panel
     from training.autoeval.joined import paired, read_folder
     from training.autoeval.score_tables import merged, read_source
+    from training.reporting.report import benchmarks_page
 
     sources = [paired(read_folder(path), path.name) if scores_files(path) else read_source(str(path)) for path in named]
     tables = merged(sources)
@@ -209,39 +192,18 @@ def _compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> N
         for name, scores in tables.items()
     })  # fmt: skip
     if out is not None and out.suffix == ".html":
-        write_text(out, _page(sources, tables, rows))
+        by_source = {name: {each.name: each.tables[name] for each in sources if name in each.tables} for name in tables}
+        powers = {row["benchmark"]: row["predictive_power"] for row in rows}
+        write_text(out, benchmarks_page(rows, list(correlation_panels(by_source)), power_panel(powers)))
     elif out is not None:
         write_json(out, {"benchmarks": rows, "scores": tables, "reported": reported})
     if as_json:
         print(json.dumps({"benchmarks": rows, "reported": reported}))
         return
-    _print(rows)
-
-
-def _page(sources: Sequence["Source"], tables: Mapping[str, object], rows: Sequence[Record]) -> str:
-    from training.autoeval.figures import correlation_panels, power_panel
-    from training.reporting.report import benchmarks_page
-
-    by_source = {
-        name: {source.name: source.tables[name] for source in sources if name in source.tables} for name in tables
-    }
-    powers = {row["benchmark"]: row["predictive_power"] for row in rows}
-    return benchmarks_page(rows, list(correlation_panels(by_source)), power_panel(powers))
-
-
-def _print(rows: Sequence[Record]) -> None:
-    from rich.table import Table
-
-    table = Table()
-    table.add_column("benchmark", no_wrap=True)
-    for name in ("models", "correlation (95%)", "p", "predicts (95%)"):
-        table.add_column(name, justify="right", no_wrap=True)
+    cells: list[list[str]] = []
     for row in rows:
         rho, power = row["correlation"], row["predictive_power"]
-        told = _between(rho["rho"], rho["interval"]), f"{rho['p']:.1g}", _between(power["power"], power["interval"])
-        table.add_row(row["benchmark"], str(rho["n"]), *told)
-    console().print(table)
-
-
-def _between(value: float, interval: Sequence[float]) -> str:
-    return f"{value:.2f} ({interval[0]:.2f}..{interval[1]:.2f})"
+        told = [f"{rho['rho']:.2f} ({rho['interval'][0]:.2f}..{rho['interval'][1]:.2f})", f"{rho['p']:.1g}"]
+        told.append(f"{power['power']:.2f} ({power['interval'][0]:.2f}..{power['interval'][1]:.2f})")
+        cells.append([row["benchmark"], str(rho["n"]), *told])
+    console().print(grid(("benchmark", "models", "correlation (95%)", "p", "predicts (95%)"), cells, left=1))
