@@ -8,7 +8,7 @@ from critics.formats.equivalence.language import Language
 from critics.logic.first_order.parser import parse
 from critics.problem import Problem
 from rollout.formulas.sameness import is_constant, names_key
-from training.autoeval.scores import STRATA, Category, value_of
+from training.autoeval.scores import STRATA, value_of
 from training.outcomes import Record
 
 PAPER: Mapping[str, str] = {
@@ -40,8 +40,16 @@ def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -
     counts = Counter(dict.fromkeys(categories, 0))
     counts.update(problem.meta["category"] for problem in problems)
     is_regex = Language(problems[0].meta["language"]) is Language.REGEX
-    keys = ("quantifiers", "binding") if any("binding" in problem.meta for problem in problems) and not is_regex else ()
-    by_metric = {by: counted for by in ("operators", *STRATA) if len(counted := _counted(problems, by)) > 1}
+    shares: Record = {}
+    if any("binding" in problem.meta for problem in problems) and not is_regex:
+        for key in ("quantifiers", "binding"):
+            found = Counter(problem.meta.get(key, 0) for problem in problems)
+            shares[key] = {str(value): count / len(problems) for value, count in sorted(found.items())}
+    by_metric: Record = {}
+    for by in ("operators", *STRATA):
+        values = Counter(value for problem in problems if (value := value_of(problem, by)) is not None)
+        if len(values) > 1:
+            by_metric[by] = {str(value): n for value, n in sorted(values.items())}
     return {
         "n": len(texts),
         "categories": len(counts),
@@ -50,14 +58,9 @@ def statistics_of(problems: Sequence[Problem], categories: Sequence[int] = ()) -
         "short": {str(c): n for c, n in sorted(counts.items()) if n < len(texts) // len(counts)},
         "repeats": len(texts) - len(set(texts)),
         **(_automata(problems) if is_regex else _texts(texts)),
-        **{key: _shares([problem.meta.get(key, 0) for problem in problems]) for key in keys},
-        "by_metric": {by: {str(value): n for value, n in counted.items()} for by, counted in by_metric.items()},
+        **shares,
+        "by_metric": by_metric,
     }
-
-
-def _counted(problems: Sequence[Problem], by: str) -> dict[Category, int]:
-    counts = Counter(value for problem in problems if (value := value_of(problem, by)) is not None)
-    return {value: counts[value] for value in sorted(counts)}
 
 
 def _texts(texts: Sequence[str]) -> Record:
@@ -66,18 +69,14 @@ def _texts(texts: Sequence[str]) -> Record:
     `skeletons` is the share of different texts once all names are one, as the paper counts it.
     """
     # As they are written: in which models a formula is looked at depends on its names, capitals included.
-    formulas = [parse(text).formula for text in texts]
+    formulas, skeletons = [parse(text).formula for text in texts], list(texts)
+    for names, one in _NAMES:
+        skeletons = [names.sub(one, text) for text in skeletons]
     return {
         "repeats_but_for_names": len(formulas) - len(set(map(names_key, formulas))),
         "constant": sum(map(is_constant, formulas)),
-        "skeletons": len(set(map(_with_one_name, texts))) / len(texts),
+        "skeletons": len(set(skeletons)) / len(texts),
     }
-
-
-def _with_one_name(text: str) -> str:
-    for names, one in _NAMES:
-        text = names.sub(one, text)
-    return text
 
 
 def _automata(problems: Sequence[Problem]) -> Record:
@@ -86,10 +85,6 @@ def _automata(problems: Sequence[Problem]) -> Record:
     states = sorted(meta["states"] for meta in sized)
     large = sum(max(meta["states"], meta["edges"]) > LARGE for meta in sized)
     return {"median_states": states[len(states) // 2], "most_states": states[-1], "large": large / len(sized)}
-
-
-def _shares(values: Sequence[int]) -> dict[str, float]:
-    return {str(value): count / len(values) for value, count in sorted(Counter(values).items())}
 
 
 def said(dataset: str, found: Record) -> list[str]:

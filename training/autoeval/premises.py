@@ -6,7 +6,6 @@ a `not` more or less hardly changes.
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -36,7 +35,7 @@ from rollout.records.traces import Trace
 from training.autoeval.scores import FATES, counts_record, scores_of
 from training.autoeval.text_similarity import METEOR_MATCHES, similarities
 from training.curation.judging import judged
-from training.outcomes import pooled
+from training.outcomes import Table, pooled, table_of
 
 Way = Literal["autoformalise", "informalise"]
 MAX_OPERATORS = 6
@@ -91,26 +90,21 @@ def _meta(formula: str) -> dict[str, Any] | None:
         read = read_formula(formula, Language.FIRST_ORDER).formula
     except FormulaError:
         return None
-    used = signature([read])
-    terms = {term.name: isinstance(term, Variable) for part in subformulas(read) for term in _terms(part)}
+    used, parts = signature([read]), list(subformulas(read))
+    terms = [term for part in parts for term in getattr(part, "arguments", ())]
     # The ¬ of a literal is none, as in the generated sets (`rollout.formulas.grammar`).
-    negations = [part for part in subformulas(read) if isinstance(part, Not) and not isinstance(part.body, Atom)]
-    joined = [len(part.operands) - 1 for part in subformulas(read) if isinstance(part, Compound)]
-    operators = len(negations) + sum(joined)
+    negations = [part for part in parts if isinstance(part, Not) and not isinstance(part.body, Atom)]
+    operators = len(negations) + sum(len(part.operands) - 1 for part in parts if isinstance(part, Compound))
     return {
         "language": Language.FIRST_ORDER.value,
         "english": True,
         "all_names": True,
         "category": operators,
         "predicates": dict(used.predicates) | dict.fromkeys(used.propositions, 0),
-        "objects": sorted(name for name, is_variable in terms.items() if not is_variable),
-        "variables": sorted(name for name, is_variable in terms.items() if is_variable),
+        "objects": sorted({term.name for term in terms if isinstance(term, Constant)}),
+        "variables": sorted({term.name for term in terms if isinstance(term, Variable)}),
         "signs": [sign for sign in "→↔⊕" if sign in formula],
     }
-
-
-def _terms(part: Any) -> list[Any]:
-    return [term for term in getattr(part, "arguments", ()) if isinstance(term, Variable | Constant)]
 
 
 def written(
@@ -141,16 +135,14 @@ def _request(premise: Premise, way: Way) -> list[Message]:
 
 def autoformalised(replies: Sequence[Rendering], asked: Sequence[Premise], judging: Judging) -> Mapping[str, object]:
     """Return how many formulas mean what the annotation does, by operators too; undecided and malformed apart."""
-    attempts = [_attempt(premise, reply.text) for premise, reply in zip(asked, replies, strict=True)]
+    attempts: list[Trace] = []
+    for each, reply in zip(asked, replies, strict=True):
+        formal = Formal((), each.formula)
+        problem = Problem(each.id, "folio-premises", each.sentence, "", formal=formal, meta=each.meta)
+        claim = {"language": Language.FIRST_ORDER.value, "left": each.formula, "right": reply.text}
+        attempts.append(Trace(each.id, problem, "equivalence", json.dumps(claim, ensure_ascii=False)))
     found = scores_of(judged(attempts, judging), up_to=MAX_OPERATORS)
     return {**counts_record(pooled(found["rows"], FATES)), **found}
-
-
-def _attempt(premise: Premise, text: str) -> Trace:
-    formula = premise.formula
-    problem = Problem(premise.id, "folio-premises", premise.sentence, "", formal=Formal((), formula), meta=premise.meta)
-    claim = {"language": Language.FIRST_ORDER.value, "left": formula, "right": text}
-    return Trace(premise.id, problem, "equivalence", json.dumps(claim, ensure_ascii=False))
 
 
 def informalised(replies: Sequence[Rendering], asked: Sequence[Premise]) -> Mapping[str, object]:
@@ -158,13 +150,13 @@ def informalised(replies: Sequence[Rendering], asked: Sequence[Premise]) -> Mapp
 
     Raises `InputError` where a package is missing.
     """
-    pairs = [(reply.text, premise.sentence) for reply, premise in zip(replies, asked, strict=True)]
-    groups: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for pair, premise in zip(pairs, asked, strict=True):
-        groups[premise.meta["category"]].append(pair)
-    rows = [{"category": category, **_similar(groups[category])} for category in sorted(groups)]
-    return {**_similar(pairs), "meteor_matches": METEOR_MATCHES, "rows": rows}
+    table = table_of(
+        {"category": each.meta["category"], "said": reply.text, "sentence": each.sentence}
+        for reply, each in zip(replies, asked, strict=True)
+    )
+    rows = [{"category": category, **_similar(own)} for category, own in table.groupby("category")]
+    return {**_similar(table), "meteor_matches": METEOR_MATCHES, "rows": rows}
 
 
-def _similar(pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
-    return {"n": len(pairs), **similarities([text for text, _ in pairs], [sentence for _, sentence in pairs])}
+def _similar(rows: Table) -> dict[str, float]:
+    return {"n": len(rows), **similarities(list(rows["said"]), list(rows["sentence"]))}

@@ -15,7 +15,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
@@ -63,7 +62,14 @@ def read_source(name: str) -> Source:
     """Read the paper's tables or a file; raises `ConfigError` that names the file and the key."""
     path = PUBLISHED if name == PAPER else Path(name)
     found: _File = validated(_File, {"benchmarks": read_yaml(path)}, [], path)
-    tables = {benchmark: _resolved(table, path) for benchmark, table in found.benchmarks.items() if table.scores}
+    tables = {
+        benchmark: {
+            model: (_number(own, path, table.up_to), _number(other, path, None))
+            for model, (own, other) in table.scores.items()
+        }
+        for benchmark, table in found.benchmarks.items()
+        if table.scores
+    }
     reported = {benchmark: table.reported for benchmark, table in found.benchmarks.items() if table.reported}
     if empty := found.benchmarks.keys() - tables.keys() - reported.keys():
         raise ConfigError(f"{path}: {min(empty)}: has neither scores nor reported; write one of them")
@@ -82,32 +88,21 @@ def merged(sources: Sequence[Source]) -> dict[str, dict[str, tuple[float, float]
     return found
 
 
-def _resolved(table: ScoreTable, path: Path) -> dict[str, tuple[float, float]]:
-    return {
-        model: (_number(own, path, table.up_to), _number(other, path, None))
-        for model, (own, other) in table.scores.items()
-    }
-
-
 def _number(score: Score, path: Path, up_to: int | None) -> float:
+    """Return a score, of AutoEval the mean of its categories up to one; raises `ConfigError` that names the file."""
     if not isinstance(score, str):
         return score
     name, _, key = score.partition("#")
     try:
         record = json.loads((path.parent / name).read_text(encoding="utf-8"))
-        return float(_calibrated(record["scores"], up_to) if "scores" in record else record[key or "score"])
+        if "scores" not in record:
+            return float(record[key or "score"])
+        (part,) = record["scores"].values()
+        rows = [row for row in part["rows"] if row["score"] is not None and (up_to is None or row["category"] <= up_to)]
+        return sum(row["score"] for row in rows) / len(rows)
     except OSError as error:
         raise ConfigError(f"{path}: {score}: cannot be read ({error.strerror})") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError) as error:
         raise ConfigError(
             f"{path}: {score}: holds no score; name a number from 0 to 1, or the scores.json of certistar evaluate"
         ) from error
-
-
-def _calibrated(scores: Mapping[str, Any], up_to: int | None) -> float:
-    """Return the mean of the categories' scores, of one data set, up to a category."""
-    (part,) = scores.values()
-    rows = [row for row in part["rows"] if row["score"] is not None and (up_to is None or row["category"] <= up_to)]
-    if not rows:
-        raise ValueError("no category counts")
-    return sum(row["score"] for row in rows) / len(rows)

@@ -117,8 +117,8 @@ def pooled_scores(reports: Sequence[Mapping[str, Scores]]) -> dict[str, Scores]:
     for name in sorted({name for report in reports for name in report}):
         parts = [report[name] for report in reports if name in report]
         counts = table_of(row for part in parts for row in part["rows"])
-        sums = [] if counts.empty else counts.groupby("category")[[*FATES]].sum().to_dict("index").items()
-        rows = [{"category": category, **counts_record(own)} for category, own in sums]
+        groups: Any = () if counts.empty else counts.groupby("category")
+        rows = [{"category": category, **counts_record(own[[*FATES]].sum())} for category, own in groups]
         found[name] = scores(rows, parts[0]["calibrated"]["by"], parts[0]["calibrated"]["up_to"])
     return found
 

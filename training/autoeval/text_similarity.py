@@ -5,9 +5,11 @@ They are for comparison with the literature (appendix K.1) and do not measure tr
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 from critics.errors import InputError
+from training.estimates import mean
 
 METEOR_MATCHES = "exact and stem, no synonyms"
 """Words that METEOR pairs."""
@@ -16,18 +18,16 @@ EXTRA = "pip install 'certistar[autoeval]'"
 
 def bleu(candidates: Sequence[str], references: Sequence[str]) -> float:
     """Return sacreBLEU's corpus score, from 0 to 1."""
-    _same_number(candidates, references)
-    return float(_package("sacrebleu").corpus_bleu(list(candidates), [list(references)]).score) / 100
+    pairs = _paired(candidates, references)
+    said, right = ([pair[end] for pair in pairs] for end in (0, 1))
+    return float(_package("sacrebleu").corpus_bleu(said, [right]).score) / 100
 
 
 def rouge(candidates: Sequence[str], references: Sequence[str]) -> float:
     """Return the mean F-measure of rouge-score's rougeL, with stems."""
-    _same_number(candidates, references)
+    pairs = _paired(candidates, references)
     scorer = _package("rouge_score.rouge_scorer", "rouge-score").RougeScorer(["rougeL"], use_stemmer=True)
-    scores = [
-        scorer.score(reference, said)["rougeL"].fmeasure for said, reference in zip(candidates, references, strict=True)
-    ]
-    return sum(scores) / len(scores)
+    return mean([scorer.score(reference, said)["rougeL"].fmeasure for said, reference in pairs])
 
 
 def meteor(candidates: Sequence[str], references: Sequence[str]) -> float:
@@ -36,32 +36,25 @@ def meteor(candidates: Sequence[str], references: Sequence[str]) -> float:
     NLTK would have to download WordNet for METEOR's third step. Synonyms are therefore left out everywhere, so that one
     text has one score whatever is installed: a match more could only raise the score's recall and precision.
     """
-    _same_number(candidates, references)
+    pairs = _paired(candidates, references)
     single: Callable[..., float] = _package("nltk.translate.meteor_score", "nltk").single_meteor_score
-    pairs = zip(candidates, references, strict=True)
-    scores = [single(reference.split(), said.split(), wordnet=_NoSynonyms()) for said, reference in pairs]
-    return sum(scores) / len(scores)
 
-
-class _NoSynonyms:
-    """Stands in for NLTK's WordNet reader."""
-
-    def synsets(self, _: str) -> list[Any]:
+    def no_synonyms(_: str) -> list[Any]:
         return []
+
+    wordnet = SimpleNamespace(synsets=no_synonyms)
+    return mean([single(reference.split(), said.split(), wordnet=wordnet) for said, reference in pairs])
 
 
 def similarities(candidates: Sequence[str], references: Sequence[str]) -> dict[str, float]:
     """Return all three, METEOR by `METEOR_MATCHES`; raises `InputError` where a package is missing, or all texts."""
-    return {
-        "bleu": bleu(candidates, references),
-        "rouge": rouge(candidates, references),
-        "meteor": meteor(candidates, references),
-    }
+    return {each.__name__: each(candidates, references) for each in (bleu, rouge, meteor)}
 
 
-def _same_number(candidates: Sequence[str], references: Sequence[str]) -> None:
+def _paired(candidates: Sequence[str], references: Sequence[str]) -> list[tuple[str, str]]:
     if not candidates or len(candidates) != len(references):
         raise InputError(f"{len(candidates)} texts cannot be compared with {len(references)} references")
+    return list(zip(candidates, references, strict=True))
 
 
 def _package(module: str, package: str | None = None) -> Any:

@@ -62,34 +62,29 @@ def attempts_that_are(source: Path, found: Iterable[Rows]) -> tuple[list[GivenAt
 
 
 def _read(path: Path, listed: Iterable[object], rejected: list[Rejected] | None) -> list[GivenAttempt]:
+    """Read records, and where there is a list of what is rejected go on behind a bad one."""
     given: list[GivenAttempt] = []
     seen: dict[str, int] = {}
     for number, record in enumerate(listed, 1):
         try:
-            given.append(_checked(path, number, record, seen))
+            if isinstance(record, StoreError):
+                raise record
+            assert is_object(record), "a line is an object or an error"
+            attempt = read_attempt(record)
+            if attempt.id in seen and isinstance(arm := record.get("arm"), str):  # several arms of one evaluation
+                attempt = replace(attempt, id=f"{arm}/{attempt.id}")
+                record = {**record, "id": attempt.id}
+            if attempt.id in seen:
+                raise RecordError(f"id {attempt.id!r} is record {seen[attempt.id]}'s already")
+            seen[attempt.id] = number
+            given.append(GivenAttempt(record, attempt))
         except InputError as error:
+            told = InputError(f"{path}: record {number}: {error}") if isinstance(error, RecordError) else error
             if rejected is None:
-                raise
-            say(str(error))
+                raise told from None
+            say(str(told))
             rejected.append({"id": f"{path}: record {number}", "reason": BAD_LINE})
     return given
-
-
-def _checked(path: Path, number: int, record: object, seen: dict[str, int]) -> GivenAttempt:
-    if isinstance(record, StoreError):
-        raise record
-    assert is_object(record), "a line is an object or an error"
-    try:
-        attempt = read_attempt(record)
-    except RecordError as error:
-        raise InputError(f"{path}: record {number}: {error}") from error
-    if attempt.id in seen and isinstance(arm := record.get("arm"), str):  # several arms of one evaluation
-        attempt = replace(attempt, id=f"{arm}/{attempt.id}")
-        record = {**record, "id": attempt.id}
-    if attempt.id in seen:
-        raise InputError(f"{path}: record {number}: id {attempt.id!r} is record {seen[attempt.id]}'s already")
-    seen[attempt.id] = number
-    return GivenAttempt(record, attempt)
 
 
 def judging(jobs: int, timeout_s: float, *, anew: bool = False) -> Judging:

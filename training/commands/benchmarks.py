@@ -74,11 +74,6 @@ class _Model:
     store: OpenStore | None
     policies: dict[str, ChatPolicy] = field(default_factory=dict[str, ChatPolicy])
 
-    @property
-    def config(self) -> RunConfig:
-        """The configuration that it has."""
-        return self.named.config
-
     def policy(self, arm: ArmConfig, config: RunConfig) -> ChatPolicy:
         """Return the policy for attempts in an arm's format; the one before gives its memory back."""
         if arm.format not in self.policies:
@@ -96,19 +91,30 @@ class _Model:
         return self.named_arm or usual
 
 
-def evaluate_benchmarks(models: Sequence[NamedModel], names: Sequence[str], asked: BenchmarkOptions) -> None:
-    """Measure each model on each benchmark and print the results.
+def evaluate_benchmarks(
+    models: Sequence[NamedModel],
+    names: Sequence[str],
+    asked: BenchmarkOptions,
+    *,
+    plan_on: str | None = None,
+    plan_alone: bool = False,
+) -> None:
+    """Measure each model on each benchmark and print the results, or what each would be asked, on other GPUs.
 
     `asked.out` gets what each wrote, its scores, and figures and tables of all. Attempts are kept there as they come,
     or in `asked.traces`: the same command goes on after whatever ended it.
     """
     listed = [name for each in names for name in expanded(each)]
-    _refuse(models, listed, asked)
+    _refuse(listed, asked)
+    if plan_alone:
+        print("\n".join(_planned(models, listed, asked, plan_on)))
+        return
     records: list[Record] = []
     with JudgePool() as pool:
         for model in models:
             own = _own_folder(asked.out, model.folder if len(models) > 1 else "")
-            store, policies = _store(asked.traces, own), dict[str, ChatPolicy]()
+            kept = asked.traces or (own and own / ATTEMPTS)
+            store, policies = kept and OpenStore(kept), dict[str, ChatPolicy]()
             for arm, name in product(asked.arms or [None], listed):
                 of_arm = arm.name if arm is not None and len(asked.arms) > 1 else ""
                 labels = [model.label if len(models) > 1 else "", of_arm, name if len(listed) > 1 else ""]
@@ -128,7 +134,7 @@ def evaluate_benchmarks(models: Sequence[NamedModel], names: Sequence[str], aske
         print(json.dumps(records[0] if len(records) == 1 else {"benchmarks": records}))
 
 
-def _refuse(models: Sequence[NamedModel], names: Sequence[str], asked: BenchmarkOptions) -> None:
+def _refuse(names: Sequence[str], asked: BenchmarkOptions) -> None:
     """Refuse what cannot be obeyed, before anything is asked."""
     for name in names:
         is_of_file = is_comparison(name) or name.startswith("verify:")
@@ -144,16 +150,12 @@ def _refuse(models: Sequence[NamedModel], names: Sequence[str], asked: Benchmark
         raise InputError("--per-category and --num: name one of them")
 
 
-def plan_benchmarks(
-    models: Sequence[NamedModel], names: Sequence[str], asked: BenchmarkOptions, on: str | None
+def _planned(
+    models: Sequence[NamedModel], listed: Sequence[str], asked: BenchmarkOptions, on: str | None
 ) -> Iterator[str]:
     """Yield for people what each model would be asked; raises `CannotFit` where a benchmark could not be asked."""
-    from training.logs import quieten
     from training.planning.requests import plan
 
-    quieten()
-    listed = [name for each in names for name in expanded(each)]
-    _refuse(models, listed, asked)
     with JudgePool() as judges, DialogReviewPool(timeout_s=models[0].config.actor_critic.timeout_s) as reviews:
         for model, arm, name in product(models, asked.arms or [None], listed):
             yield f"== {name}"
@@ -174,12 +176,6 @@ def plan_benchmarks(
             yield from plan([replace(model, config=config)], [own], how, None, asked.prices, on)
             if asked.verifier and not is_comparison(name):
                 yield f"  as verifier: {len(problems):,} requests more at most, one for each trip that comes back"
-
-
-def _store(traces: Path | None, folder: Path | None) -> OpenStore | None:
-    if traces is None and folder is None:
-        return None
-    return OpenStore(traces if traces is not None else cast("Path", folder) / ATTEMPTS)
 
 
 def _own_folder(out: Path | None, name: str) -> Path | None:
@@ -212,7 +208,7 @@ def _measured(model: _Model, name: str, folder: Path | None, judging: Judging) -
 
 
 def _travelled(model: _Model, name: str, judging: Judging) -> tuple[Record, Sequence[Record]]:
-    config, asked, arm = model.config, model.asked, model.arm(TRIPS)
+    config, asked, arm = model.named.config, model.asked, model.arm(TRIPS)
     if not isinstance(arm.strategy, RoundTripConfig):
         raise InputError(f"--arm {arm.name}: {name} is asked in round trips; name an arm with `strategy: round-trip`")
     settings = config.round_trip if arm is TRIPS else arm.strategy
@@ -238,7 +234,7 @@ def _travelled(model: _Model, name: str, judging: Judging) -> tuple[Record, Sequ
 
 def _compared(model: _Model, name: str, judging: Judging) -> tuple[Record, Sequence[Record]]:
     asked, (kind, _, file), arm = model.asked, name.partition(":"), model.arm(IN_WORDS)
-    config = zero_shot(model.config)
+    config = zero_shot(model.named.config)
     asked_of = AskedOfFile(kind, Path(file), asked.num, asked.runs, asked.seed)
     if kind in REASONING and (not isinstance(arm.strategy, SingleConfig) or arm.decoding == "guided"):
         raise InputError(f"--arm {arm.name}: {kind} is asked in free text, as `strategy: cot` does")
@@ -251,8 +247,16 @@ def _compared(model: _Model, name: str, judging: Judging) -> tuple[Record, Seque
 
 def _verified(model: _Model, file: Path, judging: Judging) -> Record:
     """Ask a model, as verifier, about the trips in a file; any model may have made them."""
-    config, asked = model.config, model.asked
-    trips = list(judged(_trips_of(file), judging))
+    config, asked = model.named.config, model.asked
+    read, seen = list[Trace](), set[str]()
+    for trace in map(read_trace, read_records(file)):  # without their stored verdicts, which nobody vouches for
+        if trace.format != "equivalence":
+            raise InputError(f"{file}: {trace.id} is no round trip; name the traces.jsonl of round trips")
+        if trace.id in seen:
+            raise InputError(f"{file}: {trace.id} stands twice; name one evaluation's traces.jsonl")
+        seen.add(trace.id)
+        read.append(trace)
+    trips = list(judged(read, judging))
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
     policy, size = model.policy(TRIPS, config), config.evaluation.batch_size
     found, uses = measure_verifier(policy, trips[: asked.num], sampling, seed=asked.seed, batch_size=size)
@@ -262,36 +266,23 @@ def _verified(model: _Model, file: Path, judging: Judging) -> Record:
     return {"benchmark": "verify", **how, "verifier": found, "spent": spent_in(uses)}
 
 
-def _trips_of(file: Path) -> Iterator[Trace]:
-    """Yield a file's trips without their stored verdicts, which nobody vouches for."""
-    seen: set[str] = set()
-    for trace in map(read_trace, read_records(file)):
-        if trace.format != "equivalence":
-            raise InputError(f"{file}: {trace.id} is no round trip; name the traces.jsonl of round trips")
-        if trace.id in seen:
-            raise InputError(f"{file}: {trace.id} stands twice; name one evaluation's traces.jsonl")
-        seen.add(trace.id)
-        yield trace
-
-
 def _tell(found: Record) -> None:
     """Print the results of a benchmark that is read from a file."""
     for key in ("score", "compliance", "bleu", "rouge", "meteor"):
-        match found.get(key), found.get(f"{key}_interval"):
-            case float(value), [float(low), float(high)]:
-                say(f"{found['benchmark']}: {key} {value:.1%} (95% {low:.1%} to {high:.1%}), n = {found['n']}")
-            case float(value), _:
-                how = f" ({found['meteor_matches']})" if key == "meteor" else ""
-                say(f"{found['benchmark']}: {key}{how} {value:.1%}, n = {found['n']}")
-            case _:
-                pass
+        if isinstance(value := found.get(key), float):
+            how = f" ({found['meteor_matches']})" if key == "meteor" else ""
+            low, high = found.get(f"{key}_interval") or (None, None)
+            sure = "" if low is None else f" (95% {low:.1%} to {high:.1%})"
+            say(f"{found['benchmark']}: {key}{how} {value:.1%}{sure}, n = {found['n']}")
 
 
 def _say(found: Record, verified: Record | None) -> None:
     for name, scores in found["scores"].items():
-        whole = scores["calibrated"]
-        score, compliance = (_rate(whole[rate], whole[f"{rate}_interval"]) for rate in ("score", "compliance"))
-        say(f"{name}: score {score}, compliance {compliance}, n = {whole['n']}")
+        whole, rates = scores["calibrated"], list[str]()
+        for key in ("score", "compliance"):
+            rate, (low, high) = whole[key], whole[f"{key}_interval"]
+            rates.append(f"{key} {'unknown' if rate is None else f'{rate:.1%} (95% {low:.1%} to {high:.1%})'}")
+        say(f"{name}: {', '.join(rates)}, n = {whole['n']}")
         say(f"{name}: {', '.join(f'{fate} {whole[fate]}' for fate in FATES)}")
         say(f"{name}: score by {found['by']}: {by_category(scores['rows'])}")
     for row in found.get("repeated", ()):
@@ -299,8 +290,14 @@ def _say(found: Record, verified: Record | None) -> None:
     for level in found.get("by_rounds", ()):
         shown = ", ".join(f"{scores['calibrated']['score']:.1%}" for scores in level["scores"].values())
         say(f"after {level['rounds']} round{'s' if level['rounds'] > 1 else ''}: score {shown}")
-    if found["false_positives"]:
-        _say_false_positives(found["false_positives"])
+    wrong = found["false_positives"]
+    if wrong and (rate := wrong["p_h"])["n"]:
+        say(
+            f"crossed descriptions that came back equivalent: {rate['hallucinated']} of {rate['n']} "
+            f"(p_H {rate['rate']:.4f}, at most {rate['upper']:.4f})"
+        )
+    if said := wrong.get("descriptions"):
+        say(f"of {said['certified']} certified trips, {said['wrong']} have a wrong description that undid itself")
     if verified is not None:
         _say_verified(verified)
 
@@ -319,18 +316,3 @@ def by_category(rows: Sequence[Record]) -> str:
         first, *rest = [category for category, _ in listed]
         shown.append(f"{first} to {rest[-1]}: {score}" if rest else f"{first}: {score}")
     return ", ".join(shown)
-
-
-def _say_false_positives(found: Record) -> None:
-    rate, said = found["p_h"], found.get("descriptions")
-    if rate["n"]:
-        say(
-            f"crossed descriptions that came back equivalent: {rate['hallucinated']} of {rate['n']} "
-            f"(p_H {rate['rate']:.4f}, at most {rate['upper']:.4f})"
-        )
-    if said:
-        say(f"of {said['certified']} certified trips, {said['wrong']} have a wrong description that undid itself")
-
-
-def _rate(rate: float | None, interval: Sequence[float]) -> str:
-    return "unknown" if rate is None else f"{rate:.1%} (95% {interval[0]:.1%} to {interval[1]:.1%})"

@@ -10,10 +10,10 @@ from critics.problem import Problem
 from rollout.policies.policy import ChatPolicy
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
 from rollout.published.first_order import load_folio
-from rollout.records.sampling import Sampling, batches, derived_seed
+from rollout.records.sampling import batches, derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.answers import by_logic, confusion
-from training.autoeval.premises import Way, autoformalised, informalised, premises, written
+from training.autoeval.premises import Premise, Way, autoformalised, informalised, premises, written
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import SingleConfig
 from training.curation.judging import judged
@@ -61,12 +61,17 @@ def zero_shot(config: RunConfig) -> RunConfig:
     return config.model_copy(update={"model": config.model.model_copy(update={"examples": 0})})
 
 
+def _asked(asked: AskedOfFile) -> Sequence[Problem | Premise]:
+    listed = premises(load_folio(asked.file)) if asked.kind in TRANSLATING else REASONING[asked.kind](asked.file)
+    return drawn(list(listed), asked.num, asked.seed)
+
+
 def items_of(asked: AskedOfFile) -> list[Problem]:
     """Return what is asked once in each run: questions, or a sentence for each premise."""
-    if asked.kind in REASONING:
-        return drawn(list(REASONING[asked.kind](asked.file)), asked.num, asked.seed)
-    listed = drawn(list(premises(load_folio(asked.file))), asked.num, asked.seed)
-    return [Problem(premise.id, "folio-premises", premise.sentence, premise.formula) for premise in listed]
+    return [
+        Problem(each.id, "folio-premises", each.sentence, each.formula) if isinstance(each, Premise) else each
+        for each in _asked(asked)
+    ]
 
 
 def compare_with(
@@ -78,48 +83,22 @@ def compare_with(
     """
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
     how = {"benchmark": asked.kind, "file": asked.file.name, "runs": asked.runs, "temperature": sampling.temperature}
-    if asked.kind in REASONING:
-        found, attempts = _reasoned(config, strategy, policy, asked, sampling, judging)
-        return {**how, "examples": config.model.examples, **found}, attempts
-    return {**how, **_translated(config, policy, asked, sampling, judging)}, []
-
-
-def _reasoned(
-    config: RunConfig,
-    strategy: Strategy,
-    policy: ChatPolicy,
-    asked: AskedOfFile,
-    sampling: Sampling,
-    judging: Judging,
-) -> tuple[Record, Sequence[Trace]]:
-    problems = drawn(list(REASONING[asked.kind](asked.file)), asked.num, asked.seed)
-    _need(problems)
-    size = config.evaluation.batch_size
+    size, listed = config.evaluation.batch_size, _asked(asked)
+    if not listed:
+        raise InputError("--benchmark: the file has nothing that can be asked")
+    if asked.kind in TRANSLATING:
+        way, items = TRANSLATING[asked.kind], [each for each in listed if isinstance(each, Premise)]
+        replies = [r for seed in asked.seeds for r in written(policy, items, way, sampling, seed=seed, batch_size=size)]
+        spent, items = {"spent": spent_in(reply.server for reply in replies)}, items * asked.runs
+        found = informalised(replies, items) if way == "informalise" else autoformalised(replies, items, judging)
+        return {**how, **found, **spent}, []
+    problems = [each for each in listed if isinstance(each, Problem)]
     runs: list[list[Trace]] = []
     for seed in asked.seeds:
-        listed = batches(problems, size)
-        attempts = [t for batch in listed for t in strategy.attempts(policy, batch, sampling, seed=seed)]
+        parts = batches(problems, size)
+        attempts = [t for batch in parts for t in strategy.attempts(policy, batch, sampling, seed=seed)]
         runs.append(list(judged(attempts, judging)))
     logics = by_logic(runs)
     record = {**confusion(runs), **({"by_logic": logics} if logics else {})}
-    scores = [confusion([run])["score"] for run in runs]
-    return {**record, **({"run_scores": scores} if asked.runs > 1 else {})}, [t for run in runs for t in run]
-
-
-def _translated(
-    config: RunConfig, policy: ChatPolicy, asked: AskedOfFile, sampling: Sampling, judging: Judging
-) -> Record:
-    way = TRANSLATING[asked.kind]
-    listed = drawn(list(premises(load_folio(asked.file))), asked.num, asked.seed)
-    _need(listed)
-    size = config.evaluation.batch_size
-    replies = [r for seed in asked.seeds for r in written(policy, listed, way, sampling, seed=seed, batch_size=size)]
-    spent = {"spent": spent_in(reply.server for reply in replies)}
-    if way == "informalise":
-        return {**informalised(replies, listed * asked.runs), **spent}
-    return {**autoformalised(replies, listed * asked.runs, judging), **spent}
-
-
-def _need(items: Sequence[object]) -> None:
-    if not items:
-        raise InputError("--benchmark: the file has nothing that can be asked")
+    scores = {"run_scores": [confusion([run])["score"] for run in runs]} if asked.runs > 1 else {}
+    return {**how, "examples": config.model.examples, **record, **scores}, [t for run in runs for t in run]

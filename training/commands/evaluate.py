@@ -1,24 +1,22 @@
 """`evaluate`: rates with their intervals, of one model or of several side by side, or the scores of a benchmark."""
 
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from critics.errors import InputError
-from critics.problem import Problem
 from critics.replay.grades import grades_said
 from training.commands.messages import say
 from training.commands.options import Adapter, Config, Json, Overrides, Seed
-from training.configuration.run import ArmConfig, RunConfig, load_run
+from training.configuration.run import ArmConfig, load_run
 from training.estimates import Proportion
 from training.outcomes import Record
 from training.records.store import write_text
-from training.reporting.costs import Price, read_prices
+from training.reporting.costs import read_prices
 from training.reporting.samples import NAMES
 
 if TYPE_CHECKING:
@@ -100,6 +98,11 @@ def evaluate(
     on: On = None,
 ) -> None:
     """Measure accuracy, certified and lucky rates on problems with 95% intervals, or AutoEval's scores."""
+    from critics.judge import JudgePool
+    from rollout.actor_critic.feedback import DialogReviewPool
+    from training.planning.requests import plan
+    from training.reporting.leaderboard import Entry, overview
+    from training.rounds.entry import Measuring, entry
     from training.rounds.problems import drawn_by_dataset, held_out_problems, read_problems, unshown
     from training.workers.models import named_models
 
@@ -107,101 +110,54 @@ def evaluate(
     chosen = named_models(loaded, models or (), adapter)
     priced = read_prices(prices or (), [model.label for model in chosen])
     if benchmark:
-        from training.commands.benchmarks import BenchmarkOptions, evaluate_benchmarks, plan_benchmarks
+        from training.commands.benchmarks import BenchmarkOptions, evaluate_benchmarks
 
         if problems:
             raise InputError("name what is measured: either --problems FILE, or --benchmark such as autoeval:PL:12")
         named = loaded.arms_named(arms) if arms else []
         options = BenchmarkOptions(num, per_category, runs, seed, named, verifier, traces, table, out, as_json, priced)
-        if dry:
-            print("\n".join(plan_benchmarks(chosen, benchmark, options, on)))
-        else:
-            evaluate_benchmarks(chosen, benchmark, options)
+        evaluate_benchmarks(chosen, benchmark, options, plan_on=on, plan_alone=dry)
         return
     wanted = [p for path in problems for p in read_problems(path)] if problems else held_out_problems(loaded, seed)
     given = unshown(loaded, wanted)
-    wanted = drawn_by_dataset(given, num, seed)
-    asked = Asking(chosen, loaded.arms_named(arms or ()), priced, out, traces)
+    wanted, own = drawn_by_dataset(given, num, seed), loaded.arms_named(arms or ())
     if traces is not None and (out is not None or len(chosen) > 1):
         raise InputError("--traces: is for one model without --out, which keeps the attempts of all of them")
-    with measuring(loaded, wanted, seed, runs) as how:
+    with JudgePool() as judges, DialogReviewPool(timeout_s=loaded.actor_critic.timeout_s) as reviews:
+        how = Measuring(wanted, seed, judges, reviews, runs)
         if dry:
-            _plan(asked, how, on)
+            print("\n".join(plan(chosen, own, how, out, priced, on)))
             return
-        _refuse_what_does_not_fit(asked, how)
-        entries = list(_entries(asked, how, quiet=as_json))
-    _write(entries, out, table)
-    if out is not None:
-        from training.reporting.leaderboard import overview
-
-        write_text(out / "problems.md", overview(given, wanted))
-    if as_json:
-        print(json.dumps(_records(entries)))
+        _refuse_what_does_not_fit(chosen, own, how, out)
+        entries: list[Entry] = []
+        for model, arm in product(chosen, own):
+            entries.append(entry(model, arm, how, out, priced.get(model.label), traces))
+            labels = [model.label] * (len(chosen) > 1) + [arm.name] * (len(own) > 1)
+            _say_mode(", ".join(labels), entries[-1].mode, quiet=as_json)
+    _write(entries, overview(given, wanted), out, table, as_json=as_json)
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Models, arms, files and prices that the options name."""
-
-    models: Sequence["NamedModel"]
-    arms: Sequence[ArmConfig]
-    prices: Mapping[str, Price]
-    out: Path | None
-    traces: Path | None
-
-
-@contextmanager
-def measuring(config: RunConfig, problems: Sequence[Problem], seed: int, samples: int = 1) -> Generator["Measuring"]:
-    """Yield what measures, with processes that judge."""
-    from critics.judge import JudgePool
-    from rollout.actor_critic.feedback import DialogReviewPool
-    from training.rounds.entry import Measuring
-
-    with JudgePool() as judges, DialogReviewPool(timeout_s=config.actor_critic.timeout_s) as reviews:
-        yield Measuring(problems, seed, judges, reviews, samples)
-
-
-def _entries(asked: Asking, how: "Measuring", *, quiet: bool) -> Iterator["Entry"]:
-    """Yield each entry, models in their order."""
-    from training.rounds.entry import entry
-
-    for model in asked.models:
-        for arm in asked.arms:
-            found = entry(model, arm, how, asked.out, asked.prices.get(model.label), asked.traces)
-            if not quiet:
-                labels = [model.label] * (len(asked.models) > 1) + [arm.name] * (len(asked.arms) > 1)
-                _say_mode(", ".join(labels), found.mode)
-            yield found
-
-
-def _plan(asked: Asking, how: "Measuring", on: str | None) -> None:
-    """Print what would be asked of each model, and stop where that cannot fit."""
-    from training.logs import quieten
-    from training.planning.requests import plan
-
-    quieten()
-    for line in plan(asked.models, asked.arms, how, asked.out, asked.prices, on):
-        print(line)
-
-
-def _refuse_what_does_not_fit(asked: Asking, how: "Measuring") -> None:
+def _refuse_what_does_not_fit(
+    models: Sequence["NamedModel"], arms: Sequence[ArmConfig], how: "Measuring", out: Path | None
+) -> None:
     """Raise `CannotFit` before anything is asked; a seed model that was made here is asked in a way that fits."""
     from training.planning.forecast import must_fit_window
     from training.planning.lengths import SAMPLED, is_made_here, lengths_of, window_of
     from training.rounds.entry import finished
 
-    for model in asked.models:
+    for model, arm in product(models, arms):
         if is_made_here(model.config.model.name) or window_of(model.config.model) is None:
             continue
-        for arm in asked.arms:
-            if asked.out is not None and finished(model, arm, how, asked.out) is not None:
-                continue
+        if out is None or finished(model, arm, how, out) is None:
             own = lengths_of(model.config, arm, how.problems[:SAMPLED], how.reviews)
             must_fit_window({arm.name: own}, model.label)
 
 
-def _write(entries: Sequence["Entry"], out: Path | None, table: Path | None) -> None:
-    """Write the table and, into the folder, the figure beside it."""
+def _write(entries: Sequence["Entry"], problems: str, out: Path | None, table: Path | None, *, as_json: bool) -> None:
+    """Write the table and, into the folder, the figure beside it; print the modes by model and arm where asked to.
+
+    A level of which there is one alone is left out.
+    """
     from training.reporting.leaderboard import leaderboard, write_leaderboard
 
     shown = leaderboard(entries)
@@ -209,25 +165,24 @@ def _write(entries: Sequence["Entry"], out: Path | None, table: Path | None) -> 
         write_text(table, shown)
     if out is not None:
         write_text(out / "table.md", shown)
+        write_text(out / "problems.md", problems)
         write_leaderboard(entries, out / "figure.svg")
         say(f"table and figure: {out / 'table.md'}, {out / 'figure.svg'}")
+    if as_json:
+        by_model: dict[str, Record] = {}
+        for found in entries:
+            by_model.setdefault(found.model, {})[found.arm] = found.mode
+        told = {model: modes if len(modes) > 1 else next(iter(modes.values())) for model, modes in by_model.items()}
+        print(json.dumps(told if len(told) > 1 else next(iter(told.values()))))
 
 
-def _records(entries: Sequence["Entry"]) -> Record:
-    """Return the modes by model and arm, without a level where there is one of it."""
-    by_model: dict[str, Record] = {}
-    for found in entries:
-        by_model.setdefault(found.model, {})[found.arm] = found.mode
-    told = {model: modes if len(modes) > 1 else next(iter(modes.values())) for model, modes in by_model.items()}
-    return told if len(told) > 1 else next(iter(told.values()))
-
-
-def _say_mode(label: str, mode: Record) -> None:
+def _say_mode(label: str, mode: Record, *, quiet: bool) -> None:
     """Print rates with their intervals, and content effects where problems are of several conditions."""
     from training.reporting.programs import stage_lines
 
-    label = f"{label}: " if label else ""
-    n = mode["n"]
+    if quiet:
+        return
+    label, n = f"{label}: " if label else "", mode["n"]
     for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"), ("answered", "answered")):
         rate = Proportion(mode[key], n)
         low, high = rate.interval

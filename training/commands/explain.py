@@ -123,34 +123,29 @@ def _of_kept(folder: Path, name: str) -> Mapping[str, Any]:
 
 
 def _pieces(verdict: Verdict, trace: Trace) -> Iterator[Piece]:
-    """Yield the spans of the text, each with its words and what the proof says there."""
-    evidence: Any = {} if verdict.certificate is None else verdict.certificate.evidence.record()
-    entries = [{"says": entry["says"], "how": entry["how"]} for entry in evidence.get("entries", ())]
-    entries += [{"says": step["statement"], "how": step["by"]} for step in evidence.get("steps", ())]
-    for span in _shown(verdict, trace):
-        said = None if span.by is None or span.by >= len(entries) else entries[span.by]
-        words = trace.completion[span.start : span.end]
-        yield Piece(start=span.start, end=span.end, kind=span.kind, by=span.by, text=words, proof=said)
+    """Yield the spans of the text, each with its words and what the proof says there.
 
-
-def _shown(verdict: Verdict, trace: Trace) -> Iterator[Span]:
-    """Yield the spans with the first bad step as one of its own, cut out of what is unread."""
+    The first bad step is one of its own, cut out of what is unread.
+    """
     from critics.formats.format import find_format
     from critics.formats.steps import bad_place
 
+    evidence: Any = {} if verdict.certificate is None else verdict.certificate.evidence.record()
+    entries = [{"says": entry["says"], "how": entry["how"]} for entry in evidence.get("entries", ())]
+    entries += [{"says": step["statement"], "how": step["by"]} for step in evidence.get("steps", ())]
     steps = find_format(trace.format).steps(trace.problem, trace.completion)
     place = bad_place(verdict, steps)
     bad = None if place is None or place >= len(steps) else steps[place]
     for span in verdict.spans:
-        if bad is None or span.end <= bad.start or span.start >= bad.end:
-            yield span
-            continue
-        if span.start < bad.start:
-            yield replace(span, end=bad.start)
-        if span.start <= bad.start:
-            yield Span(bad.start, bad.end, "refused")
-        if span.end > bad.end:
-            yield replace(span, start=bad.end)
+        parts = [span]
+        if bad is not None and bad.start < span.end and span.start < bad.end:
+            parts = [replace(span, end=bad.start)] if span.start < bad.start else []
+            parts += [Span(bad.start, bad.end, "refused")] if span.start <= bad.start else []
+            parts += [replace(span, start=bad.end)] if span.end > bad.end else []
+        for part in parts:
+            said = None if part.by is None or part.by >= len(entries) else entries[part.by]
+            words = trace.completion[part.start : part.end]
+            yield Piece(start=part.start, end=part.end, kind=part.kind, by=part.by, text=words, proof=said)
 
 
 def _lines(trace: Trace, verdict: Verdict, pieces: list[Piece]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from rollout.policies.policy import ChatPolicy
 from rollout.programs.failures import SCHEMES, TRANSLATION, Label, label_attempts
 from rollout.records.sampling import batches
 from rollout.records.traces import read_judgement
-from training.commands.attempts import GivenAttempt, judging, read_attempts
+from training.commands.attempts import judging, read_attempts
 from training.commands.messages import say
 from training.commands.options import Adapter, Config, Json, Out, Overrides, Seed
 from training.configuration.run import ArmConfig, load_run
@@ -49,7 +49,10 @@ def failures(
     if labelled is not None:
         _compare(out, labelled, as_json)
         return
-    for path in _sheets(sheet).values():
+    sheets: dict[str, Path] = {}
+    if sheet is not None:  # of each question one; that about translations where it was said
+        sheets = {n: sheet if n == TRANSLATION.name else sheet.with_stem(f"{sheet.stem}-{n}") for n in SCHEMES}
+    for path in sheets.values():
         if path.exists():
             raise InputError(f"{path}: is there already, and somebody may have filled it in; name another --sheet")
     from training.workers.policy import quiet_policy
@@ -58,45 +61,30 @@ def failures(
     judgements = list(map(read_judgement, judging(1, 10.0)(dict(each.record) for each in given)))
     policy = cast("ChatPolicy", quiet_policy(loaded, READER, adapter))
     sampling, size = loaded.sampling.sampling("free", samples=1), loaded.evaluation.batch_size
-    labels: list[Label] = []
     attempts = [(each.attempt, judged) for each, judged in zip(given, judgements, strict=True)]
+    labels: list[Label] = []
     for batch in batches(attempts, size):
         labels += label_attempts(policy, batch, sampling, seed=seed)
     write_records(out, (label.record() for label in labels))
-    rows = [
-        SheetRow(each.attempt, judged.answer, _model_of(each)) for each, judged in zip(given, judgements, strict=True)
-    ]
-    for scheme, path in _sheets(sheet).items():
+    models = [str(each.record.get("model") or "") for each in given]
+    rows = [SheetRow(attempt, judged.answer, model) for (attempt, judged), model in zip(attempts, models, strict=True)]
+    for scheme, path in sheets.items():
         if own := [label.id for label in labels if label.scheme == scheme]:
             write_sheet(path, SCHEMES[scheme], rows, chosen(own, num, seed=seed))
-    _say(labels, given, as_json)
+    _say(labels, rows, as_json)
 
 
-def _sheets(sheet: Path | None) -> dict[str, Path]:
-    """Return where the sheet of each question goes; that about translations where it was said."""
-    if sheet is None:
-        return {}
-    return {name: sheet if name == TRANSLATION.name else sheet.with_stem(f"{sheet.stem}-{name}") for name in SCHEMES}
-
-
-def _model_of(given: GivenAttempt) -> str:
-    return str(given.record.get("model") or "")
-
-
-def _say(labels: Sequence[Label], given: Sequence[GivenAttempt], as_json: bool) -> None:
-    of = {each.id: (each.attempt.problem.dataset, _model_of(each)) for each in given}
+def _say(labels: Sequence[Label], rows: Sequence[SheetRow], as_json: bool) -> None:
+    of = {row.attempt.id: (row.attempt.problem.dataset, row.model or "") for row in rows}
     counts = Counter((*of[label.id], label.label) for label in labels)
-    rows = [
-        {"dataset": dataset, "model": model, "label": label, "count": count}
-        for (dataset, model, label), count in sorted(counts.items())
-    ]
     if as_json:
-        print(json.dumps({"attempts": len(given), "labelled": len(labels), "labels": rows}))
+        keys = ("dataset", "model", "label", "count")
+        told = [dict(zip(keys, (*names, count), strict=True)) for names, count in sorted(counts.items())]
+        print(json.dumps({"attempts": len(rows), "labelled": len(labels), "labels": told}))
         return
-    say(f"{len(labels)} of {len(given)} programs run and are wrong, or leave open which option they mean")
-    for row in rows:
-        whose = " ".join(part for part in (str(row["dataset"]), str(row["model"])) if part)
-        say(f"{whose}: {str(row['label']).replace('_', ' ')} {row['count']}")
+    say(f"{len(labels)} of {len(rows)} programs run and are wrong, or leave open which option they mean")
+    for (dataset, model, label), count in sorted(counts.items()):
+        say(f"{' '.join(filter(None, (dataset, model)))}: {label.replace('_', ' ')} {count}")
 
 
 def _compare(out: Path, labelled: Path, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast, get_args
 import typer
 
 from critics.errors import InputError
-from critics.problem import Problem, read_problem
+from critics.problem import Problem
 from rollout.problems.catalogue import LANGUAGES, family
 from rollout.problems.prontoqa import Ontology
 from rollout.problems.splits import Split
@@ -59,13 +59,20 @@ def problems(
         raise InputError(f"problems {name}: {option} is for formulas that are generated: {', '.join(LANGUAGES)}")
     configurations: dict[str, Any] = {}
     if source is not None:
-        listed = _published(source, name, num, seed)
+        from rollout.published.loaders import load_published
+        from training.rounds.problems import drawn
+
+        listed = drawn(list(load_published(source, name)), num, seed)
     else:
-        keys = {
-            **_prontoqa_keys(name, hops, ontology, ordered),
-            **dict(read_override(each, "depths=[1,2]") for each in settings or ()),
-        }
-        configurations = _configurations(name, keys, split)
+        keys = _prontoqa_keys(name, hops, ontology, ordered) | dict(
+            read_override(each, "depths=[1,2]") for each in settings or ()
+        )
+        (split_,) = _words(split, get_args(Split), "--split")
+        try:
+            names = PAPERS if name == EVERY else (name,)
+            configurations = {own: family(own).configured(keys, split_) for own in names}  # type: ignore[arg-type]
+        except ValueError as error:
+            raise InputError(f"problems {name}: {error}") from error
         listed = [p for own, keys in configurations.items() for p in _generated(own, keys, num or 200, seed, jobs)]
     if classes_by is not None:
         listed = classified(name, listed, classes_by, seed=seed)
@@ -75,11 +82,7 @@ def problems(
     statistics = {} if not found else {"statistics": found if name == EVERY else found[name]}
     record = {"problems": len(records), "out": str(out), **statistics}
     say_or_print(f"{len(records)} problems in {out}", record, as_json)
-    if found:
-        _say_statistics(found)
-    _say_what_they_are(name, records)
-    if source is not None and name == "deontiqa":
-        _say_findings(source)
+    _say_what_they_are(name, listed, found, source)
 
 
 def _statistics(listed: Sequence[Problem], configurations: Mapping[str, Any], figure: Path | None) -> dict[str, Any]:
@@ -96,40 +99,28 @@ def _statistics(listed: Sequence[Problem], configurations: Mapping[str, Any], fi
     return found
 
 
-def _say_statistics(found: Mapping[str, Any]) -> None:
-    from training.autoeval.dataset_statistics import said
+def _say_what_they_are(name: str, listed: Sequence[Problem], found: Mapping[str, Any], source: Path | None) -> None:
+    """Say statistics of formulas, FOLIO's logic classes, of what nothing can be certified, and DeontiQA's defects."""
+    unformalised = sum(problem.formal is None for problem in listed)
+    if found:
+        from training.autoeval.dataset_statistics import said
 
-    for line in (line for own, each in found.items() for line in said(own, each)):
-        say(line)
-
-
-def _published(source: Path, name: str, num: int | None, seed: int) -> list[Problem]:
-    from rollout.published.loaders import load_published
-    from training.rounds.problems import drawn
-
-    return drawn(list(load_published(source, name)), num, seed)
-
-
-def _configurations(name: str, keys: dict[str, Any], split: str) -> dict[str, Any]:
-    """Return the generators' configurations by data set; raises `InputError`."""
-    (split_,) = _words(split, get_args(Split), "--split")
-    try:
-        names = PAPERS if name == EVERY else (name,)
-        return {own: family(own).configured(keys, split_) for own in names}  # type: ignore[arg-type]
-    except ValueError as error:
-        raise InputError(f"problems {name}: {error}") from error
-
-
-def _say_what_they_are(name: str, records: Sequence[Mapping[str, object]]) -> None:
-    """Count FOLIO's logic classes; elsewhere the problems that nothing can be certified of."""
-    unformalised = sum(record["formal"] is None for record in records)
+        for line in (line for own, each in found.items() for line in said(own, each)):
+            say(line)
     if name == "folio":
         from rollout.published.logic_forms import class_coverage
 
-        shares = ", ".join(f"{kind} {num}" for kind, num in class_coverage(map(read_problem, records)).items())
+        shares = ", ".join(f"{kind} {num}" for kind, num in class_coverage(listed).items())
         say(f"problems with statements of each logic class: {shares}")
     elif unformalised:
         say(f"{unformalised} of them have no formalisation: no guided proof of theirs can be certified")
+    if source is not None and name == "deontiqa":
+        from rollout.published.deontiqa import survey_deontiqa
+
+        findings = survey_deontiqa(source).values()
+        for finding in (each for each in findings if not each.is_sound):
+            say(f"{finding.id}: {', '.join(finding.defects)}{'' if finding.is_problem else ', left out'}")
+        say(f"{sum(bool(f.repairs) for f in findings)} records were repaired (meta.repairs says how)")
 
 
 def _generated(name: str, configuration: Any, num: int, seed: int, jobs: int | None) -> Iterable[Problem]:
@@ -141,34 +132,18 @@ def _generated(name: str, configuration: Any, num: int, seed: int, jobs: int | N
     return family(name).generate(configuration, num, seed=seed)
 
 
-def _say_findings(source: Path) -> None:
-    """Name the records of DeontiQA's files that are malformed, and count what was repaired."""
-    from rollout.published.deontiqa import survey_deontiqa
-
-    findings = survey_deontiqa(source).values()
-    for finding in findings:
-        if not finding.is_sound:
-            left = "" if finding.is_problem else ", left out"
-            say(f"{finding.id}: {', '.join(finding.defects)}{left}")
-    say(f"{sum(bool(f.repairs) for f in findings)} records were repaired (meta.repairs says how)")
-
-
 def _prontoqa_keys(name: str, hops: str | None, ontology: str | None, ordered: bool) -> dict[str, Any]:
     """Return what PrOntoQA's own options ask for; raises `InputError` where they are given for another data set."""
-    keys = {
-        **({} if hops is None else {"hops": _hops(hops)}),
-        **({} if ontology is None else {"ontologies": _words(ontology, get_args(Ontology), "--ontology")}),
-        **({"ordering": "ordered"} if ordered else {}),
-    }
+    keys: dict[str, Any] = {"ordering": "ordered"} if ordered else {}
+    if ontology is not None:
+        keys["ontologies"] = _words(ontology, get_args(Ontology), "--ontology")
+    if hops is not None:
+        if not all(part.strip().isdigit() for part in hops.split(",")):
+            raise InputError(f"--hops {hops!r}: write numbers by commas, such as 1,2,3")
+        keys["hops"] = tuple(int(part) for part in hops.split(","))
     if keys and name != "prontoqa":
         raise InputError(f"problems {name}: --hops, --ontology and --ordered are PrOntoQA's; write --set KEY=VALUE")
     return keys
-
-
-def _hops(value: str) -> tuple[int, ...]:
-    if not all(part.strip().isdigit() for part in value.split(",")):
-        raise InputError(f"--hops {value!r}: write numbers by commas, such as 1,2,3")
-    return tuple(int(part) for part in value.split(","))
 
 
 def _words(value: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:

@@ -15,14 +15,19 @@ _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 
 
 def find_traces(name: str, folders: list[Path]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the traces that are meant, with their files, in the files' order."""
+    """Yield the traces with an id, or a certificate whose digest begins so, behind their files."""
     wanted_round = round_of(name)
     bare = name.removeprefix(f"{wanted_round}/") if wanted_round else name
     for path in trace_files(folders):
         if wanted_round is not None and wanted_round not in path.parts:
             continue
         for trace in read_records(path):
-            if _is_meant(trace, bare):
+            certificate: dict[str, Any] = trace.get("judgement", {}).get("certificate") or {}
+            if trace.get("id") == bare or str(trace.get("id")) == bare.partition("~")[0]:
+                meant = "judgement" in trace
+            else:
+                meant = _DIGEST.fullmatch(bare) is not None and certificate.get("digest", "").startswith(bare)
+            if meant:
                 yield path, trace
 
 
@@ -33,19 +38,9 @@ def trace_files(folders: list[Path]) -> list[Path]:
     for folder in folders:
         if not folder.exists():
             raise InputError(f"{folder}: there is no such folder; name a run by --run")
-        paths = [folder] if folder.is_file() else [path for name in names for path in folder.rglob(name)]
-        meant = (path for path in paths if folder in (path, path.parent) or not _is_of_round(path))
-        found |= {path.resolve(): path for path in meant}
+        for path in [folder] if folder.is_file() else [path for name in names for path in folder.rglob(name)]:
+            # The attempts of a round's dataset stand in the round's traces.
+            of_round = path.name == CERTIFICATES and is_stored(path.parent.with_name("traces.jsonl"))
+            if folder in (path, path.parent) or not of_round:
+                found[path.resolve()] = path
     return [found[key] for key in sorted(found)]
-
-
-def _is_of_round(path: Path) -> bool:
-    """Say whether a file is of a round's dataset: its attempts stand in the round's traces."""
-    return path.name == CERTIFICATES and is_stored(path.parent.with_name("traces.jsonl"))
-
-
-def _is_meant(trace: dict[str, Any], name: str) -> bool:
-    if trace.get("id") == name or str(trace.get("id")) == name.partition("~")[0]:
-        return "judgement" in trace
-    certificate = trace.get("judgement", {}).get("certificate")
-    return certificate is not None and _DIGEST.fullmatch(name) is not None and certificate["digest"].startswith(name)

@@ -7,6 +7,7 @@ from pathlib import Path
 from critics.problem import Problem
 from training.configuration.run import ArmConfig
 from training.hardware import HOST, device_here, device_named
+from training.logs import quieten
 from training.planning.forecast import CannotFit, must_fit_window, rollout_bytes, said_bytes, shape_for
 from training.planning.lengths import SAMPLED, Lengths, StandIn, lead_through, lengths_of, tokens_of
 from training.records.open_store import read_growing
@@ -56,6 +57,7 @@ def plan(
     on: str | None,
 ) -> Iterator[str]:
     """Yield lines for people, an arm after the other; raises `CannotFit` where an arm could not be asked."""
+    quieten()
     num = len(how.problems)
     total = len(models) * len(arms) * num * how.samples
     yield f"plan: {len(models)} models, {len(arms)} arms, {num} problems: {total:,} attempts"

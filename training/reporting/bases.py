@@ -5,6 +5,7 @@ the mean over its seeds, and intervals are over bases (two stages, bases as rand
 values (Student 1908). Fewer than two bases, or bases that do not differ at all, have no interval.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -47,8 +48,8 @@ class Base:
         own = self.answers[part.of(hops)] if part != Part() else self.answers
         if own.empty:
             raise InputError(f"{self.name}: has no problems {part}; choose another --beyond")
-        means: Any = own.groupby(["arm", "seed", "round"])[[*COUNTED]].agg(lambda flags: sum(flags) / len(flags))
-        pooled = means.groupby(["arm", "round"]).agg(lambda rates: sum(rates) / len(rates))
+        means = own.groupby(["arm", "seed", "round"])[[*COUNTED]].agg(mean)
+        pooled = means.groupby(["arm", "round"]).agg(mean)
         return {(arm, number, name): float(row[name]) for (arm, number), row in pooled.iterrows() for name in COUNTED}
 
 
@@ -69,7 +70,7 @@ class Part:
 
     def of(self, hops: Any) -> Any:
         """Say of each number of hops whether it is in the range."""
-        return hops.map(lambda num: (self.at_least or 0) <= num and (self.at_most is None or num <= self.at_most))
+        return (hops >= (self.at_least or 0)) & (hops <= (math.inf if self.at_most is None else self.at_most))
 
 
 def compare_bases(runs: Sequence[Path], beyond: int | None = None) -> Record:

@@ -43,7 +43,7 @@ def write_sheet(path: Path, scheme: Scheme, rows: Iterable[SheetRow], ids: Itera
     """Write the sheet of the attempts named by `ids`, in their order; raises `InputError` for an unknown id."""
     known = {row.attempt.id: row for row in rows}
     text = io.StringIO()
-    sheet = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+    sheet: csv.DictWriter[str] = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     sheet.writeheader()
     for id_ in ids:
         if (row := known.get(id_)) is None:

@@ -184,7 +184,7 @@ def trip_panels(arms: Arms) -> Iterator[tuple[str, str]]:
     start = next(iter(arms.values()))["rounds"][0].get("round_trips", {})
     for dataset, scores in start.items():
         by = "category (operators, or depth)" if scores["calibrated"]["by"] == "category" else "category"
-        curves = {"start": (scores["rows"], {"color": GREY, "ls": "--"})}
+        curves: dict[str, tuple[Any, Record]] = {"start": (scores["rows"], {"color": GREY, "ls": "--"})}
         for name, (colour, marker) in styles(arms).items():
             rows = arms[name]["rounds"][-1]["round_trips"][dataset]["rows"]
             curves[name] = rows, {"color": colour, "marker": marker, "ms": 4}

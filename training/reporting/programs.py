@@ -147,7 +147,7 @@ def error_columns(programs: Sequence[JudgedProgram]) -> list[Record]:
     )
     columns: list[Record] = []
     for (dataset, model), own in table.groupby(["dataset", "model"], sort=False) if programs else ():
-        counts = Counter(own["category"])
+        counts = Counter[Category](own["category"])
         told = {"dataset": dataset, "model": model, "n": len(own), "errors": sum(counts[each] for each in ERRORS)}
         several = own[own["category"].isin([Category.ALL_TRUE, Category.SEVERAL_TRUE])]
         kinds = {category.value: counts[category] for category in Category}

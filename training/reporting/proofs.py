@@ -40,11 +40,11 @@ def proof_lines(certificate: Certificate) -> list[str]:
     if not steps:
         lines += [_KINDS[certificate.kind]] if certificate.kind in _KINDS else []
         for name, part in evidence.items():
-            if isinstance(part, list) and part:
-                lines.append(f"  {name}:")
-                lines += [f"    {place}. {_shown(item)}" for place, item in enumerate(cast("list[object]", part), 1)]
+            items = cast("list[object]", part) if isinstance(part, list) else []
+            if items:
+                lines += [f"  {name}:", *(f"    {place}. {_shown(item)}" for place, item in enumerate(items, 1))]
             elif part not in (None, [], {}):
-                lines.append(f"  {name}: {_shown(part)}")
+                lines.append(f"  {name}: {_shown(cast('object', part))}")
     return [
         *lines,
         f"Hence the answer: {certificate.claim}.",

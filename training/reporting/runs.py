@@ -14,6 +14,8 @@ from training.records.run_folder import configuration, filters, read_file, read_
 
 STAGES = ("sampled", "right", "certified", "kept")
 """From attempts to training data."""
+_COLUMNS = {"ids": "problem", "grades": "grade"}
+"""Columns of the outcomes table by their keys in an evaluation, where these differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +179,8 @@ def outcomes_of(arms: Iterable[Arm]) -> Table:
             for seed, found in zip(arm.seeds, evaluations, strict=True):
                 at = {"arm": arm.name, "seed": seed, "round": number}
                 for name, mode in found.modes.items():
-                    how = {"mode": name, "decoding": mode["decoding"], "temperature": mode.get("temperature")}
-                    columns = [{"ids": "problem", "grades": "grade"}.get(key, key) for key in mode["outcomes"]]
+                    how: Record = {"mode": name, "decoding": mode["decoding"], "temperature": mode.get("temperature")}
+                    columns = [_COLUMNS.get(key, key) for key in map(str, mode["outcomes"])]
                     answers = zip(*mode["outcomes"].values(), strict=True)
                     rows += [{**at, **how, **dict(zip(columns, own, strict=True))} for own in answers]
     return table_of(rows)

@@ -53,7 +53,8 @@ class Pages:
             # Where there is nothing to compare, how far the run is changes all the time.
             if self._made is None or self._made[0] != state or self._made[1].refresh_s == WAITING_S:
                 self._made = (state, *self._make())
-            return self._made[1 if path == "/" else 2]
+            _, page, numbers = self._made
+            return page if path == "/" else numbers
 
     def _make(self) -> tuple[Answer, Answer]:
         extent, whole = finished_so_far(self._run), extent_of(self._run)
