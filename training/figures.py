@@ -8,8 +8,6 @@ from importlib import import_module
 from io import StringIO
 from typing import Any
 
-from training.estimates import Interval
-
 INK = "#15181e"
 """The ink of figures; inside the page it gives way to the page's own text colour, light or dark."""
 GREY = "#868c96"
@@ -121,7 +119,9 @@ def with_bars(
     axes.errorbar(x, [100 * rate for rate in rates], reach, **style)
 
 
-def with_band(axes: Any, x: Sequence[Any], rates: Sequence[float], intervals: Sequence[Interval], **style: Any) -> None:
+def with_band(
+    axes: Any, x: Sequence[Any], rates: Sequence[float], intervals: Sequence[Sequence[float]], **style: Any
+) -> None:
     """Draw a line of rates in percent over a band of their intervals, where they have any."""
     axes.plot(x, [100 * rate for rate in rates], clip_on=False, **style)
     if intervals:
