@@ -91,17 +91,15 @@ def coverage(traces: Iterable[Trace], tokenizer: Any = None) -> dict[str, object
     if not num:
         why = ", ".join(f"{format_} {count}" for format_, count in sorted(unknown.items()))
         return {"coverage": None, "coverage_unknown": f"no critic reads these texts: {why}"} if unknown else {}
-    shares = _shares(counts, SHARES) | _shares(counts, TOKEN_SHARES)
+    shares: dict[str, float | None] = {}
+    for kinds in (SHARES, TOKEN_SHARES):
+        total = sum(counts[kind] for kind in kinds)
+        shares |= {kind: round(counts[kind] / total, 4) if total else None for kind in kinds}
     return {"coverage": {"texts": num, **shares, **({"unknown": unknown.total()} if unknown else {})}}
 
 
 def _kind(span: Span) -> str:
     return span.kind if span.kind in ("filler", "unread") else "covered"
-
-
-def _shares(counts: Counter[str], kinds: Sequence[str]) -> dict[str, float | None]:
-    total = sum(counts[kind] for kind in kinds)
-    return {kind: round(counts[kind] / total, 4) if total else None for kind in kinds}
 
 
 def _tokens(completion: str, spans: Sequence[Span], tokenizer: Any) -> Counter[str]:

@@ -6,7 +6,7 @@ section 4.2) and by data set are group-bys of it. What is returned is a mode of 
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from critics.judge import Judging
@@ -48,7 +48,11 @@ def measure(
     cut short, `by_stage` and `errors` are the tables of programs (001).
     """
     trips = [record for record in records if record.legs]
-    levels = _at_smaller_budgets(records, judging, shortened)
+    # Dialogs after 0, 1, .. retries, round trips after 1, 2, .. rounds; what was cut short is judged as it stands.
+    cut = [shortened(record) for record in records]
+    fresh = map(counted, judged((t for attempts in cut for t in attempts if t.judgement is None), judging))
+    whole = [[next(fresh) if trace.judgement is None else trace for trace in attempts] for attempts in cut]
+    levels = list(zip(*whole, strict=True))
     wrong = measure_false_positives(trips, judging, seed=seed)
     beside: Record = {"round_trips": score_report(trips), "false_positives": wrong}
     if trips:
@@ -85,50 +89,63 @@ def problems_digest(problems: Sequence[Problem]) -> str:
 
 
 def outcomes(records: Sequence[Trace]) -> Table:
-    """Return the outcomes table of judged traces, in their order."""
-    return table_of(map(_row, records, _chances(records)))
+    """Return the outcomes table of judged traces, in their order.
 
-
-def _row(trace: Trace, chance: float) -> Record:
-    problem, verdict = trace.problem, trace.judged
-    proved, silent = formal_outcome(trace), verdict.answer is None
-    flags = (
-        *(is_right(trace), is_certified(trace), is_lucky(trace)),
-        *(not silent, silent and verdict.verdict not in ("timeout", "error")),
-        *(_abstains(problem, verdict.answer), _contradicts_gold(problem, proved), proved == "unknown"),
-    )
-    return {
-        "problem": problem.id,
-        "dataset": problem.dataset,
-        "condition": problem.meta.get("condition") or problem.meta.get("ontology"),
-        "hops": problem.meta.get("hops"),
-        "gold": problem.answer,
-        "verdict": verdict.verdict,
-        "reason": verdict.reason,
-        "grade": verdict.grade,
-        "says": _says(problem, verdict.answer),
-        "chance": chance,
-        "coverage": verdict.others.get("coverage"),
-        **dict(zip(FLAGS, map(int, flags), strict=True)),
-    }
+    `says` is the truth value that an answer is, false before unknown where one word says both; `chance` how likely a
+    random guess is right: without options it is one of the answers that the data set has here, of which true and false
+    are two, and nobody comes back from a round trip by guessing.
+    """
+    known: dict[str, set[str]] = defaultdict(lambda: {"true", "false"})
+    for problem in (record.problem for record in records):
+        if problem.options is None and problem.answer is not None:
+            known[problem.dataset].add(problem.answer)
+    rows: list[Record] = []
+    for trace in records:
+        problem, verdict, proved = trace.problem, trace.judged, formal_outcome(trace)
+        gold, said, options = problem.answer, verdict.answer, problem.options
+        own, false = (in_terms_of(truth, options) for truth in ("unknown", "false"))
+        told = proved if proved in ("true", "false") and gold is not None else None
+        flags = {
+            "right": is_right(trace),
+            "certified": is_certified(trace),
+            "lucky": is_lucky(trace),
+            "answered": said is not None,
+            "no_answer": said is None and verdict.verdict not in ("timeout", "error"),
+            # `Invalid` says that nothing follows as much as that the opposite does: it abstains from nothing.
+            "abstained": said is not None and gold not in (None, said) and said == own != false,
+            "wrong_formal": told is not None and in_terms_of(told, options) not in (None, gold),
+            "exhausted": proved == "unknown",
+        }
+        says = next((truth for truth in _TRUTHS if in_terms_of(truth, options) == said), "other")
+        beside = {
+            "condition": problem.meta.get("condition") or problem.meta.get("ontology"),
+            "hops": problem.meta.get("hops"),
+            "gold": gold,
+            "verdict": verdict.verdict,
+            "reason": verdict.reason,
+            "grade": verdict.grade,
+            "says": None if said is None else says,
+            "chance": 0.0 if trace.legs else 1 / len(options or known[problem.dataset]),
+            "coverage": verdict.others.get("coverage"),
+        }
+        named = {"problem": problem.id, "dataset": problem.dataset}
+        rows.append({**named, **beside, **{name: int(flags[name]) for name in FLAGS}})
+    return table_of(rows)
 
 
 def tally(records: Sequence[Trace]) -> Record:
     """Return the counts of judged traces, one for each problem, whole and by group, and every outcome."""
     table = outcomes(records)
-    means = {key: [value for value in table[key] if value is not None] for key in ("coverage", "chance")}
+    means = {key: table[key].dropna() for key in ("coverage", "chance")}
     groups = table.assign(hops=["unknown" if each is None else str(each) for each in table["hops"]])
+    told = {name: list(table[name]) for name in (*FLAGS, "hops")}
     return {
         **_counts(table),
-        **{key: round(sum(values) / len(values), 4) for key, values in means.items() if values},
+        **{key: round(sum(values) / len(values), 4) for key, values in means.items() if len(values)},
         **{
             name: {label: _counts(cell) for label, cell in groups.groupby(column)} for name, column in GROUPINGS.items()
         },
-        "outcomes": {
-            "ids": list(table["problem"]),
-            **{name: list(table[name]) for name in (*FLAGS, "hops")},
-            "grades": list(table["grade"]),
-        },
+        "outcomes": {"ids": list(table["problem"]), **told, "grades": list(table["grade"])},
     }
 
 
@@ -136,13 +153,8 @@ def _counts(table: Table) -> Record:
     """Count attempts; one without an answer is worth what a guess is in `accuracy_with_guess`."""
     counts = {name: int(table[name].sum()) for name in FLAGS}
     guessed = sum(table["chance"] * table["no_answer"])
-    grades = count_by_grade(table["grade"])
-    return {
-        "n": len(table),
-        **counts,
-        "accuracy_with_guess": (counts["right"] + guessed) / len(table),
-        "grades": grades,
-    }
+    accuracy = (counts["right"] + guessed) / len(table)
+    return {"n": len(table), **counts, "accuracy_with_guess": accuracy, "grades": count_by_grade(table["grade"])}
 
 
 def answers_of(records: Sequence[Trace]) -> list[Record]:
@@ -152,55 +164,18 @@ def answers_of(records: Sequence[Trace]) -> list[Record]:
     return table.assign(**texts)[["dataset", "condition", "hops", "says", "chance"]].to_dict("records")
 
 
-def _says(problem: Problem, answer: str | None) -> str | None:
-    """Return which truth value an answer is, false before unknown where one word says both; None without one."""
-    if answer is None:
-        return None
-    return next((truth for truth in _TRUTHS if in_terms_of(truth, problem.options) == answer), "other")
-
-
-def _abstains(problem: Problem, answer: str | None) -> bool:
-    """Say whether the answer is `unknown` where the gold one is known to be another."""
-    if answer is None or problem.answer in (None, answer):
-        return False
-    # `Invalid` says that nothing follows as much as that the opposite does: it abstains from nothing.
-    own, false = (in_terms_of(truth, problem.options) for truth in ("unknown", "false"))
-    return answer == own != false
-
-
-def _contradicts_gold(problem: Problem, proved: Truth | None) -> bool:
-    """Say whether what the attempt proved, or disproved, of its goal contradicts the gold answer."""
-    if problem.answer is None or proved not in ("true", "false"):
-        return False
-    return in_terms_of(proved, problem.options) not in (None, problem.answer)
-
-
-def _chances(records: Iterable[Trace]) -> list[float]:
-    """Return for each problem how likely a random guess is right; nobody comes back from a round trip by guessing.
-
-    Without options it is one of the answers that its data set has here, of which true and false are two.
-    """
-    listed = list(records)
-    answers: dict[str, set[str]] = defaultdict(lambda: {"true", "false"})
-    for problem in (record.problem for record in listed):
-        if problem.options is None and problem.answer is not None:
-            answers[problem.dataset].add(problem.answer)
-    return [0.0 if r.legs else 1 / len(r.problem.options or answers[r.problem.dataset]) for r in listed]
-
-
 # -- attempts cut short
 
 
-def _at_smaller_budgets(records: Sequence[Trace], judging: Judging, shortened: Shortened) -> list[Sequence[Trace]]:
-    """Return the judged attempts cut short: dialogs after 0, 1, .. retries, round trips after 1, 2, .. rounds."""
-    cut = [shortened(record) for record in records]
-    fresh = map(counted, judged((t for attempts in cut for t in attempts if t.judgement is None), judging))
-    whole = [[next(fresh) if trace.judgement is None else trace for trace in attempts] for attempts in cut]
-    return list(zip(*whole, strict=True))
-
-
 def _level(number: int, dialogs: Sequence[Trace]) -> Record:
-    """Count dialogs after some retries."""
+    """Count dialogs after some retries.
+
+    `stuck` is where LLM-ARC looks for turns that change nothing (section 5): the answer is wrong and tests fail.
+    """
+
+    def is_stuck(dialog: Trace) -> bool:
+        return not is_right(dialog) and not passes_in_solver(dialog)
+
     holds: Mapping[str, Callable[[Trace], bool]] = {
         "right": is_right,
         "compiled": compiles,
@@ -208,8 +183,8 @@ def _level(number: int, dialogs: Sequence[Trace]) -> Record:
         "certified": is_certified,
         "lucky": is_lucky,
         "solver_passed": passes_in_solver,
-        "stuck": _is_stuck,
-        "unchanged": lambda dialog: _is_stuck(dialog) and any(turn.refused for turn in dialog.turns),
+        "stuck": is_stuck,
+        "unchanged": lambda dialog: is_stuck(dialog) and any(turn.refused for turn in dialog.turns),
     }
     found = {name: [int(test(dialog)) for dialog in dialogs] for name, test in holds.items()}
     counts = {name: sum(values) for name, values in found.items()}
@@ -217,8 +192,3 @@ def _level(number: int, dialogs: Sequence[Trace]) -> Record:
     counts |= {"tests": sum(review.num_tests for review in last), "tests_met": sum(review.num_met for review in last)}
     grades = count_by_grade(dialog.judged.grade for dialog in dialogs)
     return {"retries": number, "n": len(dialogs), **counts, "grades": grades, "outcomes": found}
-
-
-def _is_stuck(dialog: Trace) -> bool:
-    """Say whether the answer is wrong and tests fail: where LLM-ARC looks for turns that change nothing (section 5)."""
-    return not is_right(dialog) and not passes_in_solver(dialog)

@@ -1,6 +1,6 @@
 """Measurement of a policy on the held-out problems, and its promotion to the next round's."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -14,7 +14,7 @@ from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.traces import Trace
 from training.curation.judging import judged
-from training.outcomes import Record
+from training.outcomes import RATES, Record
 from training.records.open_store import OpenStore
 from training.records.shards import pack
 from training.records.store import write_json, write_records
@@ -64,9 +64,18 @@ def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | N
         judged_modes: dict[str, list[Trace]] = {name: [] for name in modes}
         write_records(folder / ATTEMPTS, _judged(line, modes, judged_modes), checksum=True)
         pack(folder / ATTEMPTS)
-        measured = {name: _measured(line, mode, judged_modes[name]) for name, mode in modes.items()}
-        _write(line, folder, adapter, measured)
-        line.report(Notice(message=_headline(line, number, measured["sampled"])))
+        measured: dict[str, Record] = {}
+        for name, mode in modes.items():
+            sampling, shortened = mode.rollout.request.sampling, mode.strategy.shortened
+            measured[name] = measure(judged_modes[name], sampling, _judging(line), shortened, seed=mode.policy.seed)
+        digest = problems_digest(line.held_out)
+        problems = {"n": len(line.held_out), "split": line.config.evaluation.split, "digest": digest}
+        policy = {"base": line.base_digest, "adapter": None if adapter is None else adapter_weights_digest(adapter)}
+        write_json(folder / MEASURED, {"problems": problems, "policy": policy, "modes": measured})
+        found, base = measured["sampled"], f"base model, {line.arm.decoding}"
+        what = base if number is None else f"{line.arm.name}, after round {number + 1}"
+        rates = ", ".join(f"{key} {found[name] / found['n']:.1%}" for key, name in RATES.items())
+        line.report(Notice(message=f"seed {line.seed}: {what}: {rates} (n = {found['n']})"))
     for name in (OPENED, REPLIES):
         (folder / name).unlink(missing_ok=True)
     is_base = number is None
@@ -81,19 +90,6 @@ def num_held_out_batches(line: Line) -> int:
 
 def _folder(line: Line, number: int | None) -> Path:
     return line.run / base_path(line.config, line.arm, line.seed) if number is None else line.round_path(number)
-
-
-def _write(line: Line, folder: Path, adapter: Path | None, modes: Mapping[str, Record]) -> None:
-    problems = {
-        "n": len(line.held_out),
-        "split": line.config.evaluation.split,
-        "digest": problems_digest(line.held_out),
-    }
-    policy = {"base": line.base_digest, "adapter": None if adapter is None else adapter_weights_digest(adapter)}
-    write_json(
-        folder / MEASURED,
-        {"problems": problems, "policy": policy, "modes": modes},
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +114,6 @@ def _judged(line: Line, modes: Mapping[str, _Mode], found: Mapping[str, list[Tra
         for trace in judged(mode.rollout.stored(), _judging(line)):
             found[name].append(counted(trace))
             yield {"mode": name, **trace.record()}
-
-
-def _measured(line: Line, mode: _Mode, found: Sequence[Trace]) -> Record:
-    sampling = mode.rollout.request.sampling
-    return measure(found, sampling, _judging(line), mode.strategy.shortened, seed=mode.policy.seed)
 
 
 def _modes(line: Line, number: int | None, adapter: Path | None, store: OpenStore) -> dict[str, _Mode]:
@@ -153,13 +144,3 @@ def _modes(line: Line, number: int | None, adapter: Path | None, store: OpenStor
 
 def _sampling(line: Line, decoding: Any, temperature: float) -> Sampling:
     return line.config.sampling.sampling(decoding, temperature=temperature, samples=1)
-
-
-def _headline(line: Line, number: int | None, found: Record) -> str:
-    base = f"base model, {line.arm.decoding}"
-    what = base if number is None else f"{line.arm.name}, after round {number + 1}"
-    rates = ", ".join(
-        f"{key} {found[name] / found['n']:.1%}"
-        for key, name in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"))
-    )
-    return f"seed {line.seed}: {what}: {rates} (n = {found['n']})"
