@@ -25,8 +25,8 @@ def console(*, stderr: bool = False) -> Any:
     return made
 
 
-def grid(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int, **options: Any) -> Any:
-    """Return a `rich` table whose first `left` columns are words and the others numbers; an empty row draws a line.
+def grid(head: Sequence[str], rows: Iterable[Sequence[str]], align: str, **options: Any) -> Any:
+    """Return a `rich` table; `align` has an r for each column of numbers, else an l; an empty row draws a line.
 
     Texts are no markup.
     """
@@ -34,8 +34,9 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int, **opt
     from rich.table import Table
 
     made = Table(**options)
-    for place, name in enumerate(head):
-        made.add_column(escape(name), justify="left" if place < left else "right")
+    for name, side in zip(head, align, strict=True):
+        is_number = side == "r"
+        made.add_column(escape(name), justify="right" if is_number else "left", overflow="fold", no_wrap=is_number)
     for row in rows:
         if row:
             made.add_row(*map(escape, row))

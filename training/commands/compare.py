@@ -206,4 +206,4 @@ def _compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> N
         told = [f"{rho['rho']:.2f} ({rho['interval'][0]:.2f}..{rho['interval'][1]:.2f})", f"{rho['p']:.1g}"]
         told.append(f"{power['power']:.2f} ({power['interval'][0]:.2f}..{power['interval'][1]:.2f})")
         cells.append([row["benchmark"], str(rho["n"]), *told])
-    console().print(grid(("benchmark", "models", "correlation (95%)", "p", "predicts (95%)"), cells, left=1))
+    console().print(grid(("benchmark", "models", "correlation (95%)", "p", "predicts (95%)"), cells, "lrrrr"))

@@ -16,6 +16,7 @@ from training.outcomes import Record
 from training.reporting.progress import progress_of
 from training.reporting.sentences import percent
 from training.rounds.line import Notice
+from training.tables import grid
 
 LOOK_S = 2.0
 """Seconds between two looks into the run folder."""
@@ -102,26 +103,18 @@ class Dashboard:
 def lines_table(seen: Record) -> Any:
     """Return a table with a row for each line of rounds."""
     from rich import box
-    from rich.markup import escape
-    from rich.table import Table
 
-    made = Table(box=box.SIMPLE_HEAD, expand=False)
-    for heading in ("arm", "seed", "round", "stage", "right", "certified", "verdicts on its attempts"):
-        made.add_column(heading, justify="right" if heading in ("seed", "round", "right", "certified") else "left")
     shown = sorted(seen["lines"], key=lambda line: line["total"] is None)[:MAX_LINES]
+    rows: list[list[str]] = []
     for line in shown:
-        made.add_row(
-            escape(line["arm"]),
-            str(line["seed"]),
-            f"{min(line['rounds_done'] + 1, line['num_rounds'])}/{line['num_rounds']}",
-            line["stage"] + ("" if line["total"] is None else f" {line['done']}/{line['total']}"),
-            percent(line["accuracy"]),
-            percent(line["certified"]),
-            ", ".join(f"{verdict} {count}" for verdict, count in line["verdicts"].items()) or "–",
-        )
-    if len(seen["lines"]) > len(shown):
-        made.caption = f"and {len(seen['lines']) - len(shown)} more lines"
-    return made
+        stage = line["stage"] + ("" if line["total"] is None else f" {line['done']}/{line['total']}")
+        verdicts = ", ".join(f"{verdict} {count}" for verdict, count in line["verdicts"].items()) or "–"
+        place = f"{min(line['rounds_done'] + 1, line['num_rounds'])}/{line['num_rounds']}"
+        rates = percent(line["accuracy"]), percent(line["certified"])
+        rows.append([line["arm"], str(line["seed"]), place, stage, *rates, verdicts])
+    head = ("arm", "seed", "round", "stage", "right", "certified", "verdicts on its attempts")
+    more = len(seen["lines"]) - len(shown)
+    return grid(head, rows, "lrrlrrl", box=box.SIMPLE_HEAD, caption=f"and {more} more lines" if more else None)
 
 
 def last_attempt(last: Record) -> Any:

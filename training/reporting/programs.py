@@ -21,7 +21,7 @@ from rollout.programs.taxonomy import ERRORS, Category, diagnose, prints_an_opti
 from rollout.records.traces import Judgement, Trace, read_judgement
 from training.estimates import Proportion
 from training.outcomes import Record, Table, table_of
-from training.tables import markdown, percent
+from training.tables import grid, markdown, percent
 
 NOT_EXECUTED = frozenset({"malformed", "timeout", "error"})
 ALL_MODELS = "all models"
@@ -158,39 +158,29 @@ def error_columns(programs: Sequence[JudgedProgram]) -> list[Record]:
 def program_table(rows: Sequence[Record]) -> Any:
     """Return the rates as a `rich` table of 80 columns; a dash stands where there is nothing to take a share of."""
     from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
 
-    made = Table(title="Programs by data set and model", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    made.add_column("data set\nmodel", min_width=16, overflow="fold")
-    for heading in ("n", *_COLUMNS.values(), "strict\nprecision"):
-        made.add_column(heading, justify="right", no_wrap=True)
+    table: list[list[str]] = []
     for row in rows:
         rates = {name: Proportion(row[name]["count"], row[name]["n"]) for name in RATES}
         precision = rates["strict_precision"]
         low, high = precision.interval
         sure = f" of {precision.n}\n{low:.0%}–{high:.0%}" if precision.n else ""
         cells = [*(percent(rates[name], "-") for name in _COLUMNS), f"{percent(precision, '-')}{sure}"]
-        names = f"{escape(row['dataset'])}\n{escape(row['model'])}"
-        made.add_row(names, str(row["n"]), *cells, end_section=row["model"] == ALL_MODELS)
-    return made
+        table += [[f"{row['dataset']}\n{row['model']}", str(row["n"]), *cells]]
+        table += [[]] if row["model"] == ALL_MODELS else []
+    head = ("data set\nmodel", "n", *_COLUMNS.values(), "strict\nprecision")
+    how = {"box": SIMPLE_HEAD, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    return grid(head, table, "lrrrrrr", title="Programs by data set and model", **how)
 
 
 def error_table(columns: Sequence[Record]) -> Any:
     """Return the counts as a `rich` table, a row for each data set and model, with the categories that occur there."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    made = Table(title="What came of executing the programs", show_lines=True)
-    for heading in ("data set", "model"):
-        made.add_column(heading, overflow="fold")
-    made.add_column("n", justify="right")
-    made.add_column("errors", justify="right")
-    made.add_column("of these kinds (the paper's nine first)")
+    rows: list[list[str]] = []
     for own in columns:
         named = ", ".join(f"{kind.replace('_', ' ')} {num}" for kind, num in own["categories"].items() if num)
-        made.add_row(escape(own["dataset"]), escape(own["model"]), str(own["n"]), str(own["errors"]), named)
-    return made
+        rows.append([own["dataset"], own["model"], str(own["n"]), str(own["errors"]), named])
+    head = ("data set", "model", "n", "errors", "of these kinds (the paper's nine first)")
+    return grid(head, rows, "llrrl", title="What came of executing the programs", show_lines=True)
 
 
 # -- the prototype, and each refiner after it

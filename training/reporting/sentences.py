@@ -238,7 +238,7 @@ def table(report: Record) -> Any:
             first = [name, "start"] if not found["round"] else ["", str(found["round"])]
             rows.append([*first, str(found["n"]), *rates, *beside, str(found["kept"])])
         rows.append([])
-    return grid(head, rows, left=2)
+    return grid(head, rows, "llrrrrrrr")
 
 
 def comparison_table(report: Record) -> Any:
@@ -251,4 +251,4 @@ def comparison_table(report: Record) -> Any:
         detectable = "–" if c["detectable"] is None else f"{100 * c['detectable']:.1f}"
         ps = [p_value(c["p"]), p_value(c["p_holm"]), str(c["n"])]
         rows.append([c["metric"], f"{c['a']} - {c['b']}", *differs, *ps, detectable])
-    return grid(head, rows, left=2, caption="points; paired answers" if paired else "points; independent samples")
+    return grid(head, rows, "llrrrrrr", caption="points; paired answers" if paired else "points; independent samples")
