@@ -35,8 +35,7 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[str]], align: str, **optio
 
     made = Table(**options)
     for name, side in zip(head, align, strict=True):
-        is_number = side == "r"
-        made.add_column(escape(name), justify="right" if is_number else "left", overflow="fold", no_wrap=is_number)
+        made.add_column(escape(name), justify="right" if side == "r" else "left", overflow="fold")
     for row in rows:
         if row:
             made.add_row(*map(escape, row))
