@@ -199,4 +199,4 @@ def test_alike_answers_under_all_seeds_are_no_certainty():
     found = compare_paired([1, 0, 1, 0], [1, 0, 1, 0], [0, 0, 1, 1], test="mcnemar")
     assert found.interval_seeds == (0.0, 0.0)
     assert widest(found.interval, found.interval_seeds) == found.interval
-    assert widest(found.interval, found.interval_seeds)[0] < 0 < found.widest[1]
+    assert widest(found.interval, found.interval_seeds)[0] < 0 < widest(found.interval, found.interval_seeds)[1]

@@ -11,7 +11,6 @@ from critics.errors import InputError
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, Out, Timeout, WithoutJail, leave_the_jail
 from training.records.store import read_lines, write_records
-from training.tables import console
 
 EXAMPLE = "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2"
 _PROGRAM_FORMATS = frozenset(("rules", "csp", "logic-program", "fol", "z3-python"))
@@ -40,6 +39,7 @@ def judge(
         program_table,
         read_programs,
     )
+    from training.tables import console
 
     if without_jail:
         leave_the_jail()
