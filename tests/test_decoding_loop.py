@@ -10,7 +10,7 @@ import torch
 from critics.errors import RunFailed
 from rollout.decoding import sampling as seating
 from rollout.decoding.cache import PADDING, RaggedCache, plain_head, serves_ragged_rows
-from rollout.decoding.choice import Logits, choose
+from rollout.decoding.choice import Scores, choose
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
 from rollout.decoding.request import Request, RequestLimits
@@ -256,7 +256,7 @@ def test_a_mask_that_names_what_it_refuses_chooses_what_the_other_way_chooses(te
     listed = [Mask(ids) for ids in allowed]
     refused = [Mask(np.setdiff1d(everything, ids), all_but=True) for ids in allowed]
     for _ in range(2):  # the second time by what was kept
-        ways = [choose(Logits(scores), masks, temperature, uniforms, 5_000) for masks in (listed, refused)]
+        ways = [choose(Scores(scores), masks, temperature, uniforms, 5_000) for masks in (listed, refused)]
         assert ways[0] == ways[1]
     assert all(token in ids for token, ids in zip(ways[0], allowed, strict=True))
     assert [len(mask.on_device) for mask in refused] == [1, 1, 1, 0]

@@ -11,10 +11,9 @@ import pytest
 from critics.errors import InputError
 from rollout.decoding import masks
 from rollout.decoding.automaton import Actions, Automaton, RegularLanguage, Words, chars, literal, repeat, sequence
-from rollout.decoding.grammars import bytewise
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row
-from rollout.decoding.vocabulary import ROOT, TokenTrie
+from rollout.decoding.vocabulary import ROOT, TokenTrie, bytewise
 from rollout.guides import logic
 from tools.conformance import guide as original
 from training.benches.synthetic import END, FreshOffers, offer_sets, vocabulary

@@ -67,26 +67,23 @@ class ModelCritic:
         An opinion depends on reply, review and seed, and not on what else is in the batch. Raises `Interrupted`
         where the policy cannot go on: an arm that was to have opinions must not silently be one without.
         """
-        reviews = self.review(replies)
-        asked = [place for place, pair in enumerate(zip(replies, reviews, strict=True)) if self._asks(*pair)]
-        opinions = self._opinions([(replies[place], reviews[place]) for place in asked])
-        for place, opinion in zip(asked, opinions, strict=True):
-            reviews[place] = _with_opinion(reviews[place], opinion)
-        return reviews
-
-    def _asks(self, reply: Reply, review: DialogReview) -> bool:
-        wanted = review.kind in _EXPLAINED or (review.kind == "clean" and self.settings.on_accepted)
-        return wanted and len(reply.text) <= _MAX_READ
-
-    def _opinions(self, pairs: Sequence[tuple[Reply, DialogReview]]) -> list[SecondOpinion]:
-        if not pairs:
-            return []
-        prompts = [self.policy.conversation(question(*pair)) for pair in pairs]
+        reviews, settings = self.review(replies), self.settings
+        kinds = {*_EXPLAINED, *(["clean"] if settings.on_accepted else [])}
+        asked = [n for n, reply in enumerate(replies) if reviews[n].kind in kinds and len(reply.text) <= _MAX_READ]
+        if not asked:
+            return reviews
+        prompts = [self.policy.conversation(question(replies[place], reviews[place])) for place in asked]
         seeds = [derived_seed(self.seed, "model-critic", prompt) for prompt in prompts]
-        sampling = Sampling("free", self.settings.temperature, max_new_tokens=self.settings.max_new_tokens)
+        sampling = Sampling("free", settings.temperature, max_new_tokens=settings.max_new_tokens)
         completions = self.policy.complete(prompts, None, seeds, sampling)
-        told = zip(pairs, completions, seeds, strict=True)
-        return [_opinion(completion, pair[1].num_tests, seed, self.policy.digests) for pair, completion, seed in told]
+        for place, completion, seed in zip(asked, completions, seeds, strict=True):
+            review = reviews[place]
+            opinion = _opinion(completion, review.num_tests, seed, self.policy.digests)
+            # Everything but what is told is the solver's.
+            # Attack: a critic that can be flattered must not be able to accept, so of a clean reply nothing is changed.
+            said = review.told + told(opinion) if review.told else ""
+            reviews[place] = replace(review, told=said, opinion=opinion)
+        return reviews
 
 
 def question(reply: Reply, review: DialogReview) -> Messages:
@@ -133,9 +130,3 @@ def told(opinion: SecondOpinion) -> str:
     lines = [f"- What the solver found, in other words: {opinion.words}"] if opinion.words else []
     lines += [f"- Test {number} is in doubt: {why}" for number, why in opinion.doubts.items()]
     return "\n".join(["", _MARK, *lines]) if lines else ""
-
-
-def _with_opinion(review: DialogReview, opinion: SecondOpinion) -> DialogReview:
-    """Return the review with an opinion beside it: everything but what is told is the solver's."""
-    # Attack: a critic that can be flattered must not be able to accept, so of a clean reply nothing is changed.
-    return replace(review, told=review.told + told(opinion) if review.told else "", opinion=opinion)

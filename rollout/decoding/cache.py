@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
-from rollout.decoding.choice import ChoiceScores, GatheredHead, Logits
+from rollout.decoding.choice import Scores
 
 PADDING = -1
 """The position of a token that belongs to no sequence: the slot behind the last."""
@@ -157,14 +157,12 @@ class Backbone:
         self._body = plain.base_model
         self._additive = plain.config._attn_implementation == "eager"
 
-    def scores(
-        self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor, cache: RaggedCache
-    ) -> ChoiceScores:
+    def scores(self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor, cache: RaggedCache) -> Scores:
         """Return the scores after each row's last column; everything is [rows, tokens] but the mask `seen`."""
         inputs = self._inputs(ids, positions, seen, cache)
         if self._head is not None:
-            return GatheredHead(self._body(**inputs).last_hidden_state[:, -1], self._head)
-        return Logits(self._model(**inputs, logits_to_keep=1).logits[:, -1])
+            return Scores(self._body(**inputs).last_hidden_state[:, -1], self._head)
+        return Scores(self._model(**inputs, logits_to_keep=1).logits[:, -1])
 
     def all_logits(
         self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor, cache: RaggedCache

@@ -4,7 +4,7 @@ And the log-probabilities of given continuations: one pass over prompt and conti
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,58 +21,34 @@ _TOKENS_AT_ONCE = 16_384
 """Padding included; logits over a large vocabulary are what takes the memory."""
 
 
-class ChoiceScores(Protocol):
-    """The model's scores for one next token in each row of a batch."""
+class Scores:
+    """A batch's scores for one next token: logits, [rows, vocabulary], or hidden states, [rows, size], and their head.
 
-    device: torch.device
+    With a head, only the scores that are asked for are computed.
+    """
+
+    def __init__(self, values: torch.Tensor, head: torch.nn.Linear | None = None) -> None:
+        self.values = values
+        self.device = values.device
+        self._head = head
 
     def whole(self, rows: Sequence[int]) -> torch.Tensor:
         """Return the scores of all tokens, [rows, vocabulary], in float32 and the caller's to change."""
-        ...
+        values = self.values[_index(rows, self.device)]
+        return (values if self._head is None else self._head(values)).to(torch.float32)
 
     def some(self, rows: Sequence[int], ids: torch.Tensor) -> torch.Tensor:
         """Return the scores of each row's own tokens, [rows, ids], in float32."""
-        ...
-
-
-class Logits:
-    """Scores that are there already, [rows, vocabulary]."""
-
-    def __init__(self, logits: torch.Tensor) -> None:
-        self.logits = logits
-        self.device = logits.device
-
-    def whole(self, rows: Sequence[int]) -> torch.Tensor:
-        """Return a copy of the rows."""
-        return self.logits[_index(rows, self.device)].to(torch.float32)
-
-    def some(self, rows: Sequence[int], ids: torch.Tensor) -> torch.Tensor:
-        """Pick the tokens out."""
-        return self.logits[_index(rows, self.device)[:, None], ids].float()
-
-
-class GatheredHead:
-    """Scores computed from the last hidden state, [rows, size], for the tokens that are asked for."""
-
-    def __init__(self, hidden: torch.Tensor, head: torch.nn.Linear) -> None:
-        self._hidden = hidden
-        self._head = head
-        self.device = hidden.device
-
-    def whole(self, rows: Sequence[int]) -> torch.Tensor:
-        """Apply the whole head to the rows."""
-        return self._head(self._hidden[_index(rows, self.device)]).float()
-
-    def some(self, rows: Sequence[int], ids: torch.Tensor) -> torch.Tensor:
-        """Multiply each row with the head's rows of its own tokens."""
-        hidden = self._hidden[_index(rows, self.device)]
-        scores = torch.bmm(self._head.weight[ids], hidden[:, :, None]).squeeze(-1)
+        index = _index(rows, self.device)
+        if self._head is None:
+            return self.values[index[:, None], ids].float()
+        scores = torch.bmm(self._head.weight[ids], self.values[index][:, :, None]).squeeze(-1)
         bias: Any = self._head.bias
         return (scores if bias is None else scores + bias[ids]).float()
 
 
 def choose(
-    scores: ChoiceScores,
+    scores: Scores,
     masks: Sequence[Mask | None],
     temperature: float,
     uniforms: Sequence[float],
@@ -86,7 +62,13 @@ def choose(
     chosen = [0] * len(masks)
     listed = [row for row, mask in enumerate(masks) if mask is not None and not mask.all_but]
     if listed:
-        ids, blank = (t.to(scores.device) for t in _padded([masks[row] for row in listed]))
+        lists = [mask.ids for mask in masks if mask is not None and not mask.all_but]
+        longest = max(map(len, lists))
+        # The first id stands again where there are no more.
+        short: npt.NDArray[np.bool_] = np.greater_equal(np.arange(longest), np.array([[len(each)] for each in lists]))
+        padded = np.repeat(np.array([each[0] for each in lists])[:, None], longest, axis=1)
+        padded[~short] = np.concatenate(lists)
+        ids, blank = (_tensor(each).to(scores.device) for each in (padded, short))
         logits = scores.some(listed, ids)
         logits[blank] = _NEVER
         picked = _picked(logits, temperature, [uniforms[row] for row in listed])
@@ -163,17 +145,6 @@ def _picked(logits: torch.Tensor, temperature: float, uniforms: Sequence[float])
         last_possible = logits.shape[-1] - 1 - (probabilities.flip(-1) > 0).int().argmax(-1)
         found = torch.minimum(found, last_possible[:, None])
     return found[:, 0]
-
-
-def _padded(masks: Sequence[Mask | None]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the masks' ids, [rows, longest], and where the first one stands again because there are no more."""
-    lists = [mask.ids for mask in masks if mask is not None]
-    sizes = np.array([len(ids) for ids in lists])
-    longest = max(map(len, lists))
-    blank: npt.NDArray[np.bool_] = np.greater_equal(np.arange(longest), sizes[:, None])
-    ids = np.repeat(np.array([ids[0] for ids in lists])[:, None], longest, axis=1)
-    ids[~blank] = np.concatenate(lists)
-    return _tensor(ids), _tensor(blank)
 
 
 def _tensor(array: npt.NDArray[Any]) -> torch.Tensor:

@@ -15,10 +15,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rollout.decoding.automaton import Automaton, State, Words
-from rollout.decoding.grammars import GrammarMatchers
 from rollout.decoding.guide import CLOSE, OPEN
 from rollout.decoding.rows import Place, Row, TextRow
-from rollout.decoding.vocabulary import ROOT, Ids, MoveTable, TokenTrie, TooManyStates, TrieLevels, Walk
+from rollout.decoding.vocabulary import (
+    ROOT,
+    GrammarMatchers,
+    Ids,
+    MoveTable,
+    TokenTrie,
+    TooManyStates,
+    TrieLevels,
+    Walk,
+)
 
 log = logging.getLogger(__name__)
 _FEW_NODES = 2_000

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
 
-from rollout.decoding.choice import Logits, choose, ids_in, log_probabilities, mask_of, uniforms_of
+from rollout.decoding.choice import Scores, choose, ids_in, log_probabilities, mask_of, uniforms_of
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.request import Request, RequestLimits
 from rollout.records.sampling import ALL_OFF, Switches
@@ -39,7 +39,7 @@ class GuidedLogits(LogitsProcessor):
         self._unmasked = scores
         places = [min(len(request.output), self._limits.max_new_tokens - 1) for request in self.requests]
         drawn = [numbers[place] for numbers, place in zip(self._uniforms, places, strict=True)]
-        tokens = choose(Logits(scores), self.allowed(), self._limits.temperature, drawn, len(self._masks.vocabulary))
+        tokens = choose(Scores(scores), self.allowed(), self._limits.temperature, drawn, len(self._masks.vocabulary))
         for row, request in enumerate(self.requests):
             if request.ended:
                 tokens[row] = self._limits.eos_id

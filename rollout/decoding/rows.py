@@ -23,8 +23,8 @@ from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.text.blocks import DECORATION, named_answer
 from rollout.decoding.automaton import Automaton, State
-from rollout.decoding.grammars import bytewise
 from rollout.decoding.guide import CLOSE, OPEN, DecidingGuide, Guide, TextGuide, Truth
+from rollout.decoding.vocabulary import bytewise
 
 _BRACKET = OPEN[0]
 _REFUSED = -1

@@ -21,7 +21,7 @@ import torch
 
 from critics.errors import RunFailed
 from rollout.decoding.cache import PADDING, Backbone, RaggedCache, serves_ragged_rows
-from rollout.decoding.choice import Logits, choose, log_probabilities, mask_of, uniforms_of
+from rollout.decoding.choice import Scores, choose, log_probabilities, mask_of, uniforms_of
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
 from rollout.decoding.request import Request, RequestLimits, is_out_of_memory
@@ -221,7 +221,7 @@ class DecodingLoop:
         tokens = choose(scores, masks, self.limits.temperature, uniforms, len(self.masks.vocabulary))
         writing = [row for row, seat in enumerate(seats) if not seat.request.ended]
         if self.switches.log_probabilities and writing:
-            values = log_probabilities(scores.logits[writing], [tokens[row] for row in writing])
+            values = log_probabilities(scores.values[writing], [tokens[row] for row in writing])
             for row, value in zip(writing, values, strict=True):
                 seats[row].request.log_probabilities.append(value)
         for row in writing:
@@ -265,7 +265,7 @@ class DecodingLoop:
                 if num:
                     values = log_probabilities(logits[row, -num - 1 : -1], seat.waiting[-num:])
                     seat.request.log_probabilities += values
-            scores: Any = Logits(logits[:, -1])
+            scores = Scores(logits[:, -1])
         else:
             scores = self._backbone.scores(ids, positions, seen, self._cache)
         for seat, end in zip(seats, ends, strict=True):

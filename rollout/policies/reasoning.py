@@ -1,8 +1,8 @@
 """Reasoning models as policies: their thoughts are kept beside the answer and are no part of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import TypeVar, cast
 
 from critics.errors import InputError
 from critics.problem import Problem
@@ -13,6 +13,7 @@ from rollout.prompts.conversation import Messages
 from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, derived_seed
 
+Told = TypeVar("Told")
 _OPEN, _CLOSE = "<think>\n", "</think>"
 _COUNTED = ("calls", "prompt_tokens", "completion_tokens", "uncounted")
 
@@ -41,27 +42,12 @@ class AnswersOnly:
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
         """Return what follows the thinking; empty where the thinking was never ended."""
-        if self._budget is not None:
-            return self._after_thoughts(prompts, guides, seeds, sampling, self._budget)
-        if guides is not None:
-            raise InputError("model.thinking_budget: a guide needs it, to know where it begins to watch")
-        try:
-            written = self._policy.complete(prompts, guides, seeds, sampling)
-        except Interrupted as error:
-            pairs = zip(prompts, error.completions, strict=True)
-            stripped = [None if one is None else _answer(prompt, one) for prompt, one in pairs]
-            raise Interrupted(stripped, error.reason) from error
-        return [_answer(prompt, one) for prompt, one in zip(prompts, written, strict=True)]
-
-    def _after_thoughts(
-        self,
-        prompts: Sequence[str],
-        guides: Sequence[Guide] | None,
-        seeds: Sequence[int],
-        sampling: Sampling,
-        budget: int,
-    ) -> list[Completion]:
-        """Have thoughts written, end those that are not, and have each answered after its own."""
+        if self._budget is None:
+            if guides is not None:
+                raise InputError("model.thinking_budget: a guide needs it, to know where it begins to watch")
+            return _changed(lambda: self._policy.complete(prompts, guides, seeds, sampling), prompts, _answer)
+        # Thoughts are written, those that are not over are ended, and each is answered after its own.
+        budget = self._budget
         opened = [prompt if opened_thinking(prompt) else f"{prompt}{_OPEN}" for prompt in prompts]
         thinking = replace(sampling, decoding="free", conclusion="free", max_new_tokens=budget, stop=_CLOSE)
         try:
@@ -71,48 +57,41 @@ class AnswersOnly:
         # A thought that ended of itself, without its tag, is closed as one is that ran out of tokens.
         ended = [f"{one.text.rstrip()}\n{_CLOSE}\n\n" for one in thoughts]
         asked = [prompt + thought for prompt, thought in zip(opened, ended, strict=True)]
-        try:
-            answers: Sequence[Completion | None] = self._policy.complete(
-                asked, guides, [derived_seed(seed, "answer") for seed in seeds], sampling
-            )
-        except Interrupted as error:
-            raise Interrupted(_joined(ended, thoughts, error.completions), error.reason) from error
-        return [one for one in _joined(ended, thoughts, answers) if one is not None]
+        own = [derived_seed(seed, "answer") for seed in seeds]
+        before = list(zip(ended, thoughts, strict=True))
+        return _changed(lambda: self._policy.complete(asked, guides, own, sampling), before, _joined)
 
 
-def _joined(
-    ended: Sequence[str], thoughts: Sequence[Completion], answers: Sequence[Completion | None]
-) -> list[Completion | None]:
-    """Return the answers with their thoughts beside them; ids go, so that training tokenises what is left."""
-    return [
-        None
-        if answer is None
-        else replace(
-            answer,
-            text=answer.text.lstrip(),
-            ids=(),
-            forced=(),
-            log_probabilities=(),
-            thoughts=thought + answer.text,
-            server=_both(before.server, answer.server),
-        )
-        for thought, before, answer in zip(ended, thoughts, answers, strict=True)
-    ]
+def _changed(
+    write: Callable[[], list[Completion]], told: Sequence[Told], change: Callable[[Told, Completion], Completion]
+) -> list[Completion]:
+    """Return what is written, each completion changed by what is told of it, also where the writing is interrupted."""
+    try:
+        return [change(each, one) for each, one in zip(told, write(), strict=True)]
+    except Interrupted as error:
+        pairs = zip(told, error.completions, strict=True)
+        changed = [None if one is None else change(each, one) for each, one in pairs]
+        raise Interrupted(changed, error.reason) from error
 
 
-def _both(first: ServerUse | None, second: ServerUse | None) -> ServerUse | None:
-    """Return the record of the second request with the costs of both."""
-    if first is None or second is None:
-        return second
-    costs = {key: first.get(key, 0) + second.get(key, 0) for key in _COUNTED}
-    return cast("ServerUse", {**second, **costs})
+def _joined(before: tuple[str, Completion], answer: Completion) -> Completion:
+    """Return an answer with its thought beside it, and the costs of both."""
+    thought, written = before
+    server = answer.server
+    if server is not None and (first := written.server) is not None:
+        costs = {key: first.get(key, 0) + server.get(key, 0) for key in _COUNTED}
+        server = cast("ServerUse", {**server, **costs})
+    return replace(_bare(answer, answer.text.lstrip(), thought + answer.text), server=server)
+
+
+def _bare(completion: Completion, text: str, thoughts: str) -> Completion:
+    """Return a completion with another text; its ids go, so that training tokenises what is left."""
+    return replace(completion, text=text, ids=(), forced=(), log_probabilities=(), thoughts=thoughts)
 
 
 def _answer(prompt: str, completion: Completion) -> Completion:
-    """Return a completion without thinking; its ids go with it, so that training tokenises what is left."""
+    """Return a completion without thinking."""
     # Attack: a thought that the template opened and nothing ended, which has no tag to be known by.
     cut_off = opened_thinking(prompt) and not ends_thinking(completion.text)
     answer = "" if cut_off else without_thinking(completion.text)
-    if answer == completion.text:
-        return completion
-    return replace(completion, text=answer, ids=(), forced=(), log_probabilities=(), thoughts=completion.text)
+    return completion if answer == completion.text else _bare(completion, answer, completion.text)

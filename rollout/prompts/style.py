@@ -60,9 +60,8 @@ class OwnPrompt(_Part):
 
     def ask(self, problem: Problem, sentences: Iterable[str]) -> str:
         """Return a problem as this prompt puts it."""
-        options = "".join(f"\n{option}" for option in problem.options or ())
         parts = {"context": problem.context, "numbered": " ".join(sentences), "question": problem.question}
-        parts["options"] = options
+        parts["options"] = "".join(f"\n{option}" for option in problem.options or ())
         # In one pass: braces of a problem's own text are no place of the template.
         return re.sub(r"\{(context|numbered|question|options)\}", lambda found: parts[found[1]], self.question)
 
@@ -102,8 +101,7 @@ class PromptFile(_Part):
 
     def of(self, format_: str) -> OwnPrompt | None:
         """Return the prompt of a format; None where the project's own is to be used."""
-        found: OwnPrompt | None = getattr(self, format_) if format_ in FORMATS else None
-        return found
+        return getattr(self, format_) if format_ in FORMATS else None
 
     def shows(self, problem: Problem) -> bool:
         """Say whether any example shows the problem."""

@@ -7,8 +7,8 @@ Which adapters are there is asked of the server each time: it may have been star
 """
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from critics.errors import InputError
@@ -22,18 +22,13 @@ _NAMELESS = Path("/certistar/no-such-adapter")
 _REMEDY = "start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True and --enable-lora, or SGLang with --enable-lora"
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(NamedTuple):
     """A model, or an adapter, that a server lists."""
 
     name: str
     root: str
-    owner: str
-
-    @property
-    def is_sglang(self) -> bool:
-        """True if it is SGLang's, which names a model by what it answers to and an adapter with its base."""
-        return self.owner == "sglang"
+    is_sglang: bool
+    """True if it is SGLang's, which names a model by what it answers to and an adapter with its base."""
 
 
 async def listed(connection: Connection) -> list[Card]:
@@ -49,9 +44,7 @@ async def listed(connection: Connection) -> list[Card]:
             f"{connection.settings.base_url}: lists no models (status {status}); is it an OpenAI-compatible server? "
             "base_url usually ends in /v1"
         )
-    return [
-        Card(str(card.get("id")), str(card.get("root")), str(card.get("owned_by"))) for card in cards if is_object(card)
-    ]
+    return [Card(str(c.get("id")), str(c.get("root")), c.get("owned_by") == "sglang") for c in cards if is_object(c)]
 
 
 async def load(connection: Connection, adapter: LoraAdapter) -> str:
@@ -64,7 +57,18 @@ async def load(connection: Connection, adapter: LoraAdapter) -> str:
         status, said = await _posted(connection, "load_lora_adapter", adapter)
         cards = await listed(connection)
         if adapter.digest not in [card.name for card in cards]:  # another sampler may have been first
-            raise _not_loaded(connection, adapter, status, said)
+            where, folder, rank = connection.settings.base_url, adapter.folder, adapter.rank
+            if status == _NOT_FOUND and adapter.digest not in said:
+                raise InputError(f"{where}: loads no adapters while it runs (status {status}: {said}); {_REMEDY}")
+            if status == _NOT_FOUND or "not exist" in said:
+                raise InputError(
+                    f"{where}: cannot read the adapter {folder} ({said}); write the run (--out) where the server finds "
+                    "it under the same path"
+                )
+            raise InputError(
+                f"{where}: does not take the adapter {folder} of rank {rank} ({said}); start the server with "
+                f"--enable-lora and --max-lora-rank {rank}, or more"
+            )
     for card in cards:
         if card.name != adapter.digest and _line_of(card.root) == _line_of(adapter.folder) is not None:
             await _posted(connection, "unload_lora_adapter", LoraAdapter(Path(card.root), card.name, 0))
@@ -81,8 +85,18 @@ async def require_exchange(connection: Connection, base: str) -> None:
     named = [card for card in await listed(connection) if card.name == settings.model]
     if not named:
         raise InputError(f"{settings.base_url}: serves no model {settings.model!r}; correct model.server.model")
-    root = await _root(connection, named[0])
-    if not _is_same(root, base):
+    root = named[0].root
+    if named[0].is_sglang:
+        status, said = await connection.call("get", f"{_origin(connection)}/get_model_info")
+        data: object = json.loads(said) if status == _OK else None
+        root = str(data.get("model_path")) if is_object(data) else root
+    # Weights are compared where both folders can be read here, else names: two machines differ in places.
+    one, other = Path(root).expanduser(), Path(base).expanduser()
+    if one.is_dir() and other.is_dir():
+        is_same = one.resolve() == other.resolve() or model_digest(root) == model_digest(base)
+    else:
+        is_same = _last(root) == _last(base)
+    if not is_same:
         raise InputError(
             f"{settings.base_url}: {settings.model!r} is {root}, and model.name is {base}: adapters of one fit no "
             "other model; serve model.name, or write there what is served"
@@ -90,23 +104,6 @@ async def require_exchange(connection: Connection, base: str) -> None:
     status, said = await _posted(connection, "load_lora_adapter", LoraAdapter(_NAMELESS, _NAMELESS.name, 0))
     if _NAMELESS.name not in said:
         raise InputError(f"{settings.base_url}: loads no adapters while it runs (status {status}: {said}); {_REMEDY}")
-
-
-async def _root(connection: Connection, card: Card) -> str:
-    """Return which model it is: a folder on the server's machine, or a hub name."""
-    if not card.is_sglang:
-        return card.root
-    status, said = await connection.call("get", f"{_origin(connection)}/get_model_info")
-    data: object = json.loads(said) if status == _OK else None
-    return str(data.get("model_path")) if is_object(data) else card.root
-
-
-def _is_same(root: str, base: str) -> bool:
-    """Compare weights where both folders can be read here, else names: two machines differ in places."""
-    one, other = Path(root).expanduser(), Path(base).expanduser()
-    if one.is_dir() and other.is_dir():
-        return one.resolve() == other.resolve() or model_digest(root) == model_digest(base)
-    return _last(root) == _last(base)
 
 
 def _last(name: str) -> str:
@@ -135,18 +132,3 @@ async def _posted(connection: Connection, what: str, adapter: LoraAdapter) -> tu
     if status == _NOT_FOUND and adapter.digest not in said:
         return await connection.call("post", f"{_origin(connection)}/{what}", body)
     return status, said
-
-
-def _not_loaded(connection: Connection, adapter: LoraAdapter, status: int, said: str) -> InputError:
-    where = connection.settings.base_url
-    if status == _NOT_FOUND and adapter.digest not in said:
-        return InputError(f"{where}: loads no adapters while it runs (status {status}: {said}); {_REMEDY}")
-    if status == _NOT_FOUND or "not exist" in said:
-        return InputError(
-            f"{where}: cannot read the adapter {adapter.folder} ({said}); write the run (--out) where the server finds "
-            "it under the same path"
-        )
-    return InputError(
-        f"{where}: does not take the adapter {adapter.folder} of rank {adapter.rank} ({said}); start the server with "
-        f"--enable-lora and --max-lora-rank {adapter.rank}, or more"
-    )

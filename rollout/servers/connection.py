@@ -196,9 +196,13 @@ class Connection:
                 await restore()
                 restore = None
             except RequestRefused as refusal:
-                others = self.dropped - dropped  # by requests that were refused at the same time
-                if question.fields or not (self._drop(str(refusal)) or others):
+                said, others = str(refusal), self.dropped - dropped  # by requests that were refused at the same time
+                names = [n for n in (_SYSTEM, *_DROPPABLE) if n not in self.dropped and n in said.lower()]
+                if "max_completion_tokens" in said and "max_tokens" not in self.dropped:
+                    names = ["max_tokens"]
+                if question.fields or not (names or others):
                     raise
+                self.dropped.update(names[:1])
             else:
                 if self._replies is not None:
                     self._replies.keep(name, KeptReply(text, tuple(sorted(self.dropped))))
@@ -291,14 +295,6 @@ class Connection:
             if name == "max_tokens":
                 body["max_completion_tokens"] = value
         return {**body, **settings.extra_body, **question.fields}
-
-    def _drop(self, refusal: str) -> bool:
-        """Give up the field that the refusal names; say whether there is one."""
-        renamed = "max_completion_tokens" in refusal and "max_tokens" not in self.dropped
-        known = (_SYSTEM, *_DROPPABLE)
-        names = ["max_tokens"] if renamed else [n for n in known if n not in self.dropped and n in refusal.lower()]
-        self.dropped.update(names[:1])
-        return bool(names)
 
     def _without_key(self, text: str) -> str:
         """Attack: a server, or a proxy in between, that repeats the key in a reply or in a complaint about it."""
