@@ -168,23 +168,16 @@ def score_batch(model: Any, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]
         longest = sum(map(len, pairs[order[-1]]))
         num = max(1, _TOKENS_AT_ONCE // longest)
         batch, order = order[-num:], order[:-num]
-        for number, value in zip(batch, _scored(model, [pairs[n] for n in batch], pad_id), strict=True):
-            values[number] = value
+        # Padded on the right, where padding is seen by nothing that counts.
+        ids = torch.full((len(batch), longest), pad_id, dtype=torch.long)
+        attended = torch.zeros_like(ids)
+        for row, (prompt, rest) in enumerate(pairs[n] for n in batch):
+            length = len(prompt) + len(rest)
+            ids[row, :length] = torch.tensor([*prompt, *rest])
+            attended[row, :length] = 1
+        with torch.inference_mode():
+            logits = model(input_ids=ids.to(model.device), attention_mask=attended.to(model.device)).logits
+        for row, number in enumerate(batch):
+            prompt, rest = pairs[number]
+            values[number] = sum(log_probabilities(logits[row, len(prompt) - 1 : len(prompt) + len(rest) - 1], rest))
     return values
-
-
-def _scored(model: Any, pairs: Sequence[tuple[Sequence[int], Sequence[int]]], pad_id: int) -> list[float]:
-    """Score one batch, padded on the right, where padding is seen by nothing that counts."""
-    longest = max(len(prompt) + len(rest) for prompt, rest in pairs)
-    ids = torch.full((len(pairs), longest), pad_id, dtype=torch.long)
-    attended = torch.zeros_like(ids)
-    for row, (prompt, rest) in enumerate(pairs):
-        length = len(prompt) + len(rest)
-        ids[row, :length] = torch.tensor([*prompt, *rest])
-        attended[row, :length] = 1
-    with torch.inference_mode():
-        logits = model(input_ids=ids.to(model.device), attention_mask=attended.to(model.device)).logits
-    return [
-        sum(log_probabilities(logits[row, len(prompt) - 1 : len(prompt) + len(rest) - 1], rest))
-        for row, (prompt, rest) in enumerate(pairs)
-    ]

@@ -212,7 +212,11 @@ class MaskEngine:
                 is_shared = is_shared and CLOSE not in openings.get(i, b"")
             if not verdict:
                 refused.append(i)
-        return self._refusing(tuple(sorted(refused))), is_shared
+        ids = tuple(sorted(refused))
+        if ids and ids not in self._refused:  # the same object for the same ids, of which few are met
+            unspoken = np.union1d(self._unspoken, np.array(ids, dtype=np.int64))
+            _keep(self._refused, ids, Mask(unspoken, all_but=True), _MOST_MASKS)
+        return self._refused[ids] if ids else self._nothing_refused, is_shared
 
     def _openings(self, pending: bool) -> dict[int, bytes]:
         """Return what each token writes into a block that it opens in free text, where that is anything."""
@@ -221,15 +225,6 @@ class MaskEngine:
             inside = {i: _after_open(before + self.trie.bytes_of(i)) for i in tokens}
             self._opened[pending] = {i: text for i, text in inside.items() if text}
         return self._opened[pending]
-
-    def _refusing(self, ids: tuple[int, ...]) -> Mask:
-        """Return the mask that refuses these in free text: the same object for the same ids, of which few are met."""
-        if not ids:
-            return self._nothing_refused
-        if ids not in self._refused:
-            unspoken = np.union1d(self._unspoken, np.array(ids, dtype=np.int64))
-            _keep(self._refused, ids, Mask(unspoken, all_but=True), _MOST_MASKS)
-        return self._refused[ids]
 
     def _block(self, row: Row) -> tuple[Mask, bool]:
         """Return the mask inside a block, and whether rows with the same key share it."""

@@ -113,10 +113,10 @@ def sample_batch(
     num = seats.at_once(model, requests, limits)
     if serves_ragged_rows(model):
         DecodingLoop(model, masks, limits, switches).run(requests, num, seats)
-        return [request.output for request in requests]
-    _say_once(type(model).__name__)
-    for batch in batches(requests, num):
-        generate_batch(model, batch, masks, limits, switches)
+    else:
+        _say_once(type(model).__name__)
+        for batch in batches(requests, num):
+            generate_batch(model, batch, masks, limits, switches)
     return [request.output for request in requests]
 
 

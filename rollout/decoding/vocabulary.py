@@ -239,12 +239,15 @@ class TrieLevels:
         num = len(trie.edges) + 1
         edges = np.fromiter(trie.edges.keys(), dtype=np.int64, count=num - 1)
         parents = np.concatenate([[0], edges >> 8])  # nodes are numbered as their edges were added
-        depth, above = _depths(parents), parents
+        depth, above = (parents >= 0).astype(np.int64), parents
+        depth[0] = 0
+        while above.any():  # jumps over twice as many nodes each time
+            depth, above = depth + depth[above], above[above]
         order = np.argsort(depth, kind="stable")
         place = np.empty(num, dtype=np.int64)
         place[order] = np.arange(num)
         self._nodes = order
-        self._parents = place[above[order]].astype(np.int32)
+        self._parents = place[parents[order]].astype(np.int32)
         self._bytes = np.concatenate([[0], edges & 255])[order].astype(np.int32)
         starts = np.searchsorted(depth[order], np.arange(1, int(depth.max()) + 2)).tolist()
         self._levels: list[tuple[int, int]] = list(pairwise(starts))
@@ -276,15 +279,6 @@ class TrieLevels:
         found = reached.take(self._places) >> 8
         inside = np.flatnonzero((found != 0) & ~table.is_done.take(found))
         return Walk(self._ids[inside], found[inside], table, ends)
-
-
-def _depths(parents: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return each node's distance from the root, by jumps over twice as many nodes each time."""
-    depth, above = (parents >= 0).astype(np.int64), parents
-    depth[0] = 0
-    while above.any():
-        depth, above = depth + depth[above], above[above]
-    return depth
 
 
 class GrammarMatchers:

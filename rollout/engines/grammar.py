@@ -180,7 +180,8 @@ class GuideBackend:
         self.eos_ids = frozenset[int](self.masks.eos_ids.tolist())
         self._bitmask: Any = None
         self._array: Words = np.zeros((0, 0), dtype=np.int32)
-        bits = np.arange(32 * self._num_words) < min(len(self.masks.vocabulary), self.num_outputs)
+        num_words = (self.num_outputs + 31) // 32
+        bits = np.arange(32 * num_words) < min(len(self.masks.vocabulary), self.num_outputs)
         packed: npt.NDArray[Any] = np.packbits(bits, bitorder="little")
         self._every: Words = packed.view(np.int32)
 
@@ -232,7 +233,7 @@ class GuideBackend:
         """Return a bit mask that allows everything: a tensor, [sequences, 32 tokens a word]."""
         import torch
 
-        return torch.full((max_num_seqs, self._num_words), -1, dtype=torch.int32)
+        return torch.full((max_num_seqs, len(self._every)), -1, dtype=torch.int32)
 
     def destroy(self) -> None:
         """Forget what still waits."""
@@ -268,10 +269,6 @@ class GuideBackend:
             ids = mask.ids[mask.ids < self.num_outputs]
             np.bitwise_xor.at(words.view(np.uint32), ids >> 5, np.uint32(1) << (ids & 31).astype(np.uint32))
         return words
-
-    @property
-    def _num_words(self) -> int:
-        return (self.num_outputs + 31) // 32
 
 
 class Backends:

@@ -340,10 +340,7 @@ class VLLMPolicy(TokenPolicy):
 
     def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:
         """Return the log-probability of each continuation, tokenised apart from its prompt as in training."""
-        texts = [
-            (self.prompt_ids(prompt), self.spelled(continuation.encode()))
-            for prompt, continuation in zip(prompts, continuations, strict=True)
-        ]
+        texts = self.tokenised(prompts, continuations)
         self._refuse_too_long([before + after for before, after in texts], 1)
         return list(map(sum, self._engine.score(texts, self._adapter)))
 

@@ -81,6 +81,5 @@ def recipe_of(guide: Guide) -> GuideRecipe | None:
 def read_recipe(record: object) -> GuideRecipe:
     """Build a recipe from its JSON form; raises `InputError` naming the key."""
     data = object_of(record, "recipe")
-    return GuideRecipe(
-        text_of(data, "guide", "recipe"), read_problem(data.get("problem")), data.get("concludes") is True
-    )
+    name, problem = text_of(data, "guide", "recipe"), read_problem(data.get("problem"))
+    return GuideRecipe(name, problem, data.get("concludes") is True)

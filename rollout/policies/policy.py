@@ -188,6 +188,11 @@ class TokenPolicy:
         """Return the tokenizer's own spelling of a text that follows another one."""
         return self.tokenizer(text.decode(errors="replace"), add_special_tokens=False)["input_ids"]
 
+    def tokenised(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        """Return texts in two parts, tokenised apart as in training."""
+        pairs = zip(prompts, continuations, strict=True)
+        return [(self.prompt_ids(one), self.spelled(other.encode())) for one, other in pairs]
+
     def masks(self) -> "MaskEngine":
         """Return what finds the tokens that a guide allows."""
         from rollout.decoding.masks import MaskEngine
@@ -272,9 +277,7 @@ class HuggingFacePolicy(TokenPolicy):
         """Return the log-probability of each continuation, tokenised apart from its prompt as in training."""
         from rollout.decoding.choice import score_batch
 
-        listed = zip(prompts, continuations, strict=True)
-        pairs = [(self.prompt_ids(one), self.spelled(other.encode())) for one, other in listed]
-        return score_batch(self.model, pairs, pad_id=self.tokenizer.pad_token_id)
+        return score_batch(self.model, self.tokenised(prompts, continuations), pad_id=self.tokenizer.pad_token_id)
 
 
 def as_prompt(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:

@@ -142,7 +142,9 @@ class GuidedText:
     def is_held(self) -> bool:
         """True where the guide decides what follows: within a block, or between `Answer:` and the value's end."""
         row = self.row
-        return row is not None and (row.block is not None or (_in_answer(row) and not row.may_end))
+        if row is None or row.block is not None:
+            return row is not None
+        return row.place is not None and row.place.written is not None and not row.may_end
 
     def force(self) -> bool:
         """Append what must follow where the text is held; False where there is more than one way to go on.
@@ -227,11 +229,6 @@ class GuidedText:
         self.text = self.text[:length]
         while self.scored and sum(len(token) for token, _ in self.scored) > length:
             self.scored.pop()
-
-
-def _in_answer(row: Row) -> bool:
-    """Say whether the value of an answer that is held to the guide is begun."""
-    return row.place is not None and row.place.written is not None
 
 
 @dataclass

@@ -166,7 +166,13 @@ class ServerPolicy:
     ) -> list[Completion]:
         capability, eos_ids = Capability(), list[int]()
         if guides is not None:
-            capability = self.capability = self.capability or await self._probed()
+            if self.capability is None:
+                async with self._connection() as connection:
+                    try:
+                        self.capability = await probed(connection, self.tally)
+                    except RequestRefused as error:
+                        raise self._refused(error) from None
+            capability = self.capability
             eos_ids = self._eos_ids() if capability.spelling is not None else []
 
         async def written(connection: Connection, row: int) -> Completion:
@@ -206,13 +212,6 @@ class ServerPolicy:
 
         async with self._connection(replies) as connection:
             return await asyncio.gather(*map(answered, asked)), failures
-
-    async def _probed(self) -> Capability:
-        async with self._connection() as connection:
-            try:
-                return await probed(connection, self.tally)
-            except RequestRefused as error:
-                raise self._refused(error) from None
 
     def _eos_ids(self) -> list[int]:
         """Return every token that ends a text, as in this process; none without a tokenizer."""
