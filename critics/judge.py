@@ -12,10 +12,13 @@ from critics import registry
 from critics.formats.format import Format, Judge, find_format, judge_by
 from critics.problem import Attempt, Problem, RecordError, object_of, read_attempt
 from critics.registry import PluginError
+from critics.replay.replies import around, thinking_end, unmarked
+from critics.text.english.span import num_characters
 from critics.text.reference import formalisation_trusted
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Verdict, verdict_record
 from critics.verdict.certificate import regraded
 from critics.verdict.conclusion import brief
+from critics.verdict.reading import Span, TextReading
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from critics.workers.pool import Died, KillablePool, OverTime, Raised, Returned
 
@@ -31,10 +34,11 @@ def judge(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt by its format's critic."""
     if attempt.format in registry.formats():
         format_ = find_format(attempt.format)
-        verdict = format_.judge(problem, attempt)
+        answer = format_.answered(attempt)
+        verdict = format_.judge(problem, answer)
         if format_.is_held_to_text and isinstance(verdict, Certified):
-            return _held_to_text(format_, problem, attempt, verdict)
-        return verdict
+            verdict = _held_to_text(format_, problem, answer, verdict)
+        return verdict if answer is attempt else _in_reply(format_, problem, attempt, verdict)
     if attempt.format not in registry.names("critics"):
         return CriticError("no_critic", None, f"no critic for format {attempt.format!r} is built yet")
     return judge_by(find_format(attempt.format), problem, attempt)
@@ -83,6 +87,40 @@ def _beside_comments(format_: Format, attempt: Attempt, verdict: Certified) -> V
     # Attack: a proof, and beside its formulas sentences that say something else.
     bad = read.first_bad_step
     return Unproved("unsupported_sentence", verdict.answer, brief(f"{bad.text!r}: {bad.reason}"), read)
+
+
+def _in_reply(format_: Format, problem: Problem, attempt: Attempt, verdict: Verdict) -> Verdict:
+    """Return a verdict on an answer as one on the reply: its places are the reply's, and what stands around is unread.
+
+    What a program is on trust of, no one keeps for its text, so that its surroundings are not read.
+    """
+    from critics.text.trust.comments import comment_in, read_comments
+
+    text = attempt.completion
+    start, end = place = format_.place(text)
+    within, total = num_characters(text[start:end]), num_characters(text)
+    reading = verdict.reading
+    if not isinstance(verdict, Certified) or (format_.is_held_to_text and verdict.grade == "trusted"):
+        spans, held = (), 0 if reading is None else reading.coverage * within
+    else:
+        thought_end = thinking_end(text[:start])
+        comments = (comment_in(text[at:to], 0, at, "", "") for at, to in around(text, place))
+        beside = read_comments(comments, replace(attempt, problem=problem), verdict.answer)
+        if beside is not None and beside.first_bad_step is not None:
+            # Attack: a proof, and behind it a sentence that says something else.
+            bad = beside.first_bad_step
+            return Unproved("unsupported_sentence", verdict.answer, brief(f"{bad.text!r}: {bad.reason}"), beside)
+        spans = () if beside is None else beside.spans
+        if unmarked(text[:thought_end]):
+            spans = (Span(0, thought_end, "unread"), *spans)
+        held = within * (1.0 if reading is None else reading.coverage)
+    if reading is None and not spans:
+        return verdict
+    inner = () if reading is None else reading.spans
+    moved = [*(replace(span, start=span.start + start, end=span.end + start) for span in inner), *spans]
+    whole = TextReading(1.0) if reading is None else reading
+    shown = replace(whole, coverage=held / total, spans=tuple(sorted(moved, key=lambda span: span.start)))
+    return replace(verdict, reading=shown)
 
 
 def judge_safely(attempt: Attempt, critic: Judge = judge) -> Verdict:

@@ -26,7 +26,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def honest_traces() -> list[dict[str, Any]]:
     """Judged attempts that are certified, of every kind of certificate, as they are read back from a file."""
-    from critics.formats.z3_python.jail_examination import missing_layers
+    from critics.formats.z3_python.jail import missing_layers
     from critics.judge import judge_record
 
     lines = (Path(__file__).parent / "honest_attempts.jsonl").read_text(encoding="utf-8").splitlines()

@@ -507,7 +507,7 @@ def test_an_unfit_second_opinion_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_worker_cannot_take_all_memory() -> None:
     code = (
-        "import resource, critics.workers.lifeline as l; l.confine(); print(resource.getrlimit(resource.RLIMIT_AS)[0])"
+        "import resource, critics.workers.own_time as l; l.confine(); print(resource.getrlimit(resource.RLIMIT_AS)[0])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 2**30 < int(done.stdout) < 2**34

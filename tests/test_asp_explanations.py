@@ -8,7 +8,7 @@ from typing import Any
 from critics.formats.asp.control import compiled
 from critics.formats.asp.critic import feedback_of
 from critics.formats.asp.examination import Inspection, prepare
-from critics.replay.answer_sets.mutants import mutants
+from critics.replay.answer_sets.language import mutants
 from critics.replay.answer_sets.reader import read_program
 
 PROGRAM = """% R1: Dogs that swim are wet.

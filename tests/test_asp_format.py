@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from critics.formats.asp.critic import feedback_of, judge_asp
-from critics.formats.asp.examination import Outcome, prepare, read_submission, run
+from critics.formats.asp.examination import Outcome, prepare, run
 from critics.formats.asp.hypothesis import QueryValue
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.language import AspError
 from critics.replay.answer_sets.reader import read_literal, read_program
-from critics.replay.answer_sets.submission import read_test
+from critics.replay.answer_sets.submission import read_test, submission_of
 
 DOCS = Path(__file__).parents[1] / "docs" / "asp-format.md"
 
@@ -134,7 +134,7 @@ def test_13_a_query_about_what_the_program_never_mentions_is_not_certified():
 def test_14_json_is_read_strictly():
     assert refusal('{"Model": "a." "Tests": []}') == "json"
     assert refusal('{"Model": "a.", "Tests": [],}') == "json"
-    assert read_submission('```json\n{"Model": "a."}\n```').program.text == "a."
+    assert submission_of('```json\n{"Model": "a."}\n```').program.text == "a."
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_14_json_is_read_strictly():
     ],
 )
 def test_one_object_within_prose_is_read(completion: str) -> None:
-    assert read_submission(completion).program.text == "a."
+    assert submission_of(completion).program.text == "a."
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_one_object_within_prose_is_read(completion: str) -> None:
 )
 def test_two_objects_and_broken_ones_are_refused(completion: str) -> None:
     with pytest.raises(AspError) as caught:
-        read_submission(completion)
+        submission_of(completion)
     assert caught.value.reason == "json"
 
 

@@ -9,18 +9,16 @@ from typing import Any
 
 import pytest
 
-from critics.formats.asp.control import GuardedControl, compiled
+from critics.formats.asp.control import GuardedControl, compiled, guarded_tests, run_test
 from critics.formats.asp.critic import judge_asp
-from critics.formats.asp.examination import check_recursion, check_safety, read_submission
+from critics.formats.asp.examination import check_recursion, check_safety
 from critics.formats.asp.hypothesis import Hypotheses
 from critics.formats.asp.premises import undefined
-from critics.formats.asp.suite import guarded_tests, run_test
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.language import AspError, constants_of
-from critics.replay.answer_sets.query import read_query
 from critics.replay.answer_sets.reader import read_program
 from critics.replay.answer_sets.stable_models import Work, answer_sets, ground, plain
-from critics.replay.answer_sets.submission import ProgramTest, read_test
+from critics.replay.answer_sets.submission import ProgramTest, read_query, read_test, submission_of
 from critics.replay.answer_sets.values import Question
 from critics.verdict import verdict_record
 from tools.bench.asp import FreshControls, program
@@ -330,7 +328,7 @@ def random_attempt(rng: random.Random) -> dict[str, Any]:
     made = json.loads(program(rng))
     test = next((t for t in made["Tests"] if "infer-All" in t), made["Tests"][0])
     made["Tests"] = [test]
-    absent = undefined(read_submission(json.dumps(made)))
+    absent = undefined(submission_of(json.dumps(made)))
     test["facts"] += [f"{name.split('/')[0]}(u{i})." for i, name in enumerate(absent)]
     heads = [line.split("(")[0].strip("- 1{") for line in made["Model"] if "(X) :-" in line]
     one, other = rng.choice(heads), rng.choice(heads)

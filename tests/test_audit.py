@@ -16,7 +16,7 @@ from critics.audit.catalogue_file import Catalogue, ForgeryCase, HonestCase, loa
 from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.formats.horn import horn_certificate
-from critics.formats.z3_python.jail_examination import missing_layers
+from critics.formats.z3_python.jail import missing_layers
 from critics.judge import judge_record
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck.rejudging import recheck

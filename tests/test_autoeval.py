@@ -13,7 +13,6 @@ from critics.errors import InputError
 from critics.formats.equivalence.language import Language
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
-from rollout.formulas.description import describe
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import PropositionalFormulas
 from rollout.formulas.verifier import VerifiedPair, opinions, read_answer
@@ -23,6 +22,7 @@ from rollout.records.traces import Judgement, Trace, with_judgement
 from rollout.settings import RoundTripSettings
 from rollout.strategies.round_trip import travel
 from tools.reproductions import published_tables
+from tools.seeds.descriptions import describe
 from tools.seeds.round_trips import bare_lessons
 from training.autoeval.benchmarks import compared, correlation, predictive_power, published
 from training.autoeval.errors import (

@@ -99,7 +99,7 @@ def test_undecided_is_a_timeout_without_an_answer() -> None:
         ('{"language": "propositional", "left": "p1", "right": "pred1(p1)"}', "language"),
         ('{"language": "propositional", "left": "p1 ∧", "right": "p1"}', "syntax"),
         ('{"language": "regex", "left": "0+1", "right": "0+1"}', "character"),
-        ('{"language": "regex", "left": "0\\ud800", "right": "0"}', "character"),
+        ('{"language": "regex", "left": "0\\ud800", "right": "0"}', "json"),
         ('{"language": "first-order", "left": "pred1(p1)", "right": "pred1(p1, p2)"}', "arity"),
         ('{"language": "first-order", "left": "pred1(p1)", "right": "pred2(pred1(p1))"}', "role"),
         ("x" * 200_000, "too_long"),

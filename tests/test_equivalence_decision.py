@@ -11,9 +11,14 @@ from pathlib import Path
 import pytest
 
 from critics.formats.equivalence.critic import decide, decide_regex, read_pair
-from critics.formats.equivalence.first_order import decide_by_cvc5, decide_first_order
+from critics.formats.equivalence.decision import (
+    decide_by_cvc5,
+    decide_by_prefix,
+    decide_first_order,
+    decide_propositional,
+    is_constant,
+)
 from critics.formats.equivalence.language import Language, read_formula, read_regex
-from critics.formats.equivalence.propositional import decide_by_prefix, decide_propositional, is_constant
 from critics.formats.equivalence.sampling import (
     MAX_ATOMS,
     Different,

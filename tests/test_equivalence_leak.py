@@ -5,7 +5,6 @@ import pytest
 from critics.formats.equivalence.language import Language, read_formula
 from critics.formats.equivalence.leak import MAX_CHARACTERS, find_leak
 from critics.replay.first_order.syntax import Atom, Compound, Formula, FormulaError, Not
-from rollout.formulas.description import describe
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import (
     FirstOrderFormulas,
@@ -14,6 +13,7 @@ from rollout.formulas.languages import (
     RegularExpressions,
     ThreeCnfFormulas,
 )
+from tools.seeds.descriptions import describe
 
 PL, CNF, FOL, RE = Language.PROPOSITIONAL, Language.THREE_CNF, Language.FIRST_ORDER, Language.REGEX
 FORMULA = "(p1 ∧ (p2 ∨ ¬p3))"

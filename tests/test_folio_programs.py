@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from critics.formats.asp.critic import judge_asp
-from critics.formats.asp.examination import read_submission
 from critics.problem import Attempt, Problem
+from critics.replay.answer_sets.submission import submission_of
 from critics.verdict import Certified, Refuted, Unproved, Vacuous
 from rollout.published.first_order import load_folio
 
@@ -37,7 +37,7 @@ def judged(problem: Problem, completion: str) -> Any:
 def test_there_are_29_programs_for_79_conclusions_each_rule_of_a_premise_tested():
     assert (len(PROGRAMS), len(QUERIES)) == (29, 79)
     for name in QUERIES:
-        read = read_submission(written(name))
+        read = submission_of(written(name))
         named = {number for test in read.tests for number in test.rules}
         facts = {i for i, rule in enumerate(read.program.rules) if rule.is_fact()}
         ruled = {number for number, rules in read.program.numbered().items() if not facts.issuperset(rules)}

@@ -11,16 +11,27 @@ import pytest
 
 from critics.errors import InputError
 from critics.formats.equivalence.critic import decide, read_pair
+from critics.formats.equivalence.decision import is_constant as is_seen_constant
 from critics.formats.equivalence.language import Language, read_expression, read_formula, read_regex
-from critics.formats.equivalence.propositional import is_constant as is_seen_constant
 from critics.formats.equivalence.sampling import Equivalent, truth_table
 from critics.problem import Problem
 from critics.replay.first_order.syntax import Atom, Compound, Not, Quantified, Variable, subformulas
-from rollout.formulas import vocabulary
-from rollout.formulas.derivation import automaton_sizes, draw, has_derivation, height, symbols, uses
+from rollout.formulas import languages
+from rollout.formulas.derivation import (
+    FIRST_ORDER,
+    PROPOSITIONAL,
+    REGEX,
+    THREE_CNF,
+    automaton_sizes,
+    draw,
+    has_derivation,
+    height,
+    read_grammar,
+    symbols,
+    uses,
+)
 from rollout.formulas.expression import regex_of
 from rollout.formulas.generator import generate
-from rollout.formulas.grammar import FIRST_ORDER, PROPOSITIONAL, REGEX, THREE_CNF, read_grammar
 from rollout.formulas.languages import (
     EnglishFirstOrderFormulas,
     FirstOrderFormulas,
@@ -345,8 +356,8 @@ def test_english_formulas_draw_their_names_from_the_packages():
 
 
 def test_without_the_package_the_error_names_it(monkeypatch):
-    vocabulary.verbs.cache_clear()
-    monkeypatch.setattr(vocabulary, "find_spec", lambda _: None)
+    languages.verbs.cache_clear()
+    monkeypatch.setattr(languages, "find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"lemminflect.*certistar\[autoeval\]"):
         made(EnglishFirstOrderFormulas(), 1)
 
@@ -354,7 +365,7 @@ def test_without_the_package_the_error_names_it(monkeypatch):
 def test_packaged_names_can_stand_in_formulas():
     pytest.importorskip("faker")
     pytest.importorskip("lemminflect")
-    verbs, names = vocabulary.verbs(), vocabulary.first_names()
+    verbs, names = languages.verbs(), languages.first_names()
     assert len(verbs) > 3_000
     assert len(names) > 400
     assert not {name.lower() for name in names} & verbs

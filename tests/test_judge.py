@@ -155,7 +155,7 @@ def test_a_completion_that_is_no_unicode_is_judged_like_any_other():
 
 def test_a_process_whose_parent_ended_before_it_asked_dies_as_well(tmp_path):
     asks = (
-        "import sys, critics.workers.lifeline as l; l.die_with_parent(int(sys.argv[1])); open(sys.argv[2], 'w').close()"
+        "import sys, critics.workers.own_time as l; l.die_with_parent(int(sys.argv[1])); open(sys.argv[2], 'w').close()"
     )
     own, other = tmp_path / "own", tmp_path / "other"
     for parent, path in ((os.getpid(), own), (os.getpid() + 1, other)):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from critics.formats.z3_python.jail_examination import missing_layers
+from critics.formats.z3_python.jail import missing_layers
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
 from critics.recheck.rejudging import recheck

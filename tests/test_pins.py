@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from critics.audit.catalogue_file import own_catalogue
-from critics.formats.z3_python.jail_examination import missing_layers
+from critics.formats.z3_python.jail import missing_layers
 from critics.judge import judge_record
 from rollout.published.recorded import load_recorded
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from critics import registry
-from critics.formats.z3_python.jail_examination import missing_layers
+from critics.formats.z3_python.jail import missing_layers
 from critics.judge import judge
 from critics.problem import Attempt
 from critics.verdict import Certified

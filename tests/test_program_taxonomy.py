@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from critics.formats.z3_python.jail_examination import missing_layers
+from critics.formats.z3_python.jail import missing_layers
 from critics.judge import judge_record
 from critics.problem import read_attempt
 from rollout.programs.taxonomy import ERRORS, Category, Diagnosis, diagnose

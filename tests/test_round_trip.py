@@ -13,9 +13,9 @@ from critics.errors import InputError, RunFailed
 from critics.formats.equivalence.language import Language
 from critics.judge import judge_record
 from critics.problem import Formal, Problem
-from critics.text.thinking import without_thinking
+from critics.replay.replies import without_thinking
 from rollout.decoding.guide import Guide
-from rollout.formulas.description import DescriptionError, describe, understand
+from rollout.formulas.description import DescriptionError, understand
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import (
     FirstOrderFormulas,
@@ -25,13 +25,13 @@ from rollout.formulas.languages import (
     RegularExpressions,
     ThreeCnfFormulas,
 )
-from rollout.formulas.prompt import examples, into_signs, into_words
-from rollout.formulas.statement import read_notation
+from rollout.formulas.prompt import examples, into_signs, into_words, read_notation
 from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace, with_judgement
 from rollout.settings import RoundTripSettings
 from rollout.strategies.round_trip import after_rounds, travel
+from tools.seeds.descriptions import describe
 from tools.seeds.round_trips import worded
 
 BARE = RoundTripSettings(prompt="bare")

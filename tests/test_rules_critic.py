@@ -83,7 +83,7 @@ SPELLINGS = {
     "a variable without its sign": (PROGRAM.replace("$x", "x"), "bare_variable"),
     "a pronoun": (PROGRAM.replace("$x", "Something"), "bare_variable"),
     "prose behind the query": (PROGRAM + "(Note: this is the query.)\n", "text_after_query"),
-    "prose before the program": ("Here is the program.\n" + PROGRAM, "text_before_program"),
+    "prose before the program": ("the program\n" + PROGRAM, "text_before_program"),
     "facts in two places": (PROGRAM.replace("Query:", "Facts:\nQuery:"), "repeated_section"),
 }
 

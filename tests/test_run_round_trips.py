@@ -10,13 +10,14 @@ from critics.errors import InputError
 from critics.formats.equivalence.language import Language
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.formulas.description import describe, understand
+from rollout.formulas.description import understand
 from rollout.policies.policy import Completion
 from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
 from rollout.records.steps import Leg
 from rollout.records.traces import Judgement, Trace, read_trace
 from rollout.settings import RoundTripSettings
+from tools.seeds.descriptions import describe
 from training.autoeval.scores import counts_record
 from training.autoeval.yardstick import Asked, RoundTrips, measure_trips, measure_verifier, read_benchmark
 from training.cli import app

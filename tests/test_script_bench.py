@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from critics.formats.z3_python.jail_examination import missing_layers
+from critics.formats.z3_python.jail import missing_layers
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import verdict_record

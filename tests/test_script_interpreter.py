@@ -11,7 +11,7 @@ import z3  # noqa: F401 - before any fork, as the critic does
 
 from critics.formats.z3_python.exploration import explore
 from critics.formats.z3_python.jail import JailAnswer, run_jailed
-from critics.formats.z3_python.printed import wording
+from critics.formats.z3_python.report import wording
 from critics.workers.own_time import own_time
 
 USUAL = "from z3 import *\np, q = Bools('p q')\ns = Solver()\ns.add(Or(p, q))\n"

@@ -12,9 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from critics.formats.z3_python import jail_examination
-from critics.formats.z3_python.jail import LAYERS, MAX_ANSWER, RAISED, JailAnswer, JailDied, Overran, run_jailed
-from critics.formats.z3_python.jail_examination import FRIGHTENING, TRIALS, holds, missing_layers, usable_layers
+from critics.formats.z3_python import jail
+from critics.formats.z3_python.jail import (
+    FRIGHTENING,
+    LAYERS,
+    MAX_ANSWER,
+    RAISED,
+    TRIALS,
+    JailAnswer,
+    JailDied,
+    Overran,
+    holds,
+    missing_layers,
+    run_jailed,
+    usable_layers,
+)
 from critics.workers.own_time import own_time
 
 pytestmark = pytest.mark.skipif(
@@ -237,7 +249,7 @@ def _is_alive(pid: str) -> bool:
 
 
 def test_where_a_layer_is_missing_there_is_no_jail_unless_one_asks_for_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(jail_examination, "missing_layers", lambda: ("landlock",))
+    monkeypatch.setattr(jail, "missing_layers", lambda: ("landlock",))
     assert usable_layers() is None
     monkeypatch.setenv(FRIGHTENING, "1")
     assert usable_layers() is None

@@ -5,6 +5,7 @@ Each format is a folder of `critics.formats` whose module `format` has its `FORM
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +16,7 @@ from critics.problem import Attempt, Problem, RecordError
 from critics.registry import PluginError
 from critics.replay.certificate import Rejected
 from critics.replay.grades import Grade
+from critics.replay.replies import Place, answer_place
 from critics.text.part import TextPart, TextStep
 from critics.verdict import Certified, Verdict
 from critics.verdict.certificate import Certificate, RecordedEvidence, certify, read_certificate, regraded
@@ -77,8 +79,24 @@ class Format(TextPart):
 
         return bar_on_trust(self, problem, attempt, certificate, aligned=aligned)
 
+    def place(self, completion: str) -> Place:
+        """Return where the answer stands in a reply, apart from thoughts, and a program apart from prose."""
+        return answer_place(completion)
+
+    def answered(self, attempt: Attempt) -> Attempt:
+        """Return an attempt without what stands around its answer; the same one where nothing does."""
+        start, end = self.place(attempt.completion)
+        answer = attempt.completion[start:end]
+        return attempt if answer.strip() == attempt.completion.strip() else replace(attempt, completion=answer)
+
     def steps(self, problem: Problem, completion: str) -> tuple[TextStep, ...]:
         """Return the steps of a text, as a verdict's `first_bad_step` counts them; none where no text is read."""
+        start, end = self.place(completion)
+        found = self.steps_of(problem, completion[start:end])
+        return tuple(replace(step, start=step.start + start, end=step.end + start) for step in found)
+
+    def steps_of(self, problem: Problem, answer: str) -> tuple[TextStep, ...]:
+        """Return the steps of an answer, with their places in it."""
         return ()
 
 

@@ -30,9 +30,12 @@ def check_record(verdict: Mapping[str, Any], record: Mapping[str, Any], certific
         raise Rejected("ill_formed")
     written = _attempt_text(record)
     own = certificate.evidence.get("program", certificate.evidence.get("completion"))
-    if written is not None and own is not None and written != own:
-        # Attack: attach the certificate of an honest attempt to another.
-        raise Rejected("other_attempt")
+    if written is not None and own not in (None, written):
+        # A reply holds its answer among thoughts, fences and prose, which whoever judges it again looks at.
+        before, found, behind = written.partition(str(own))
+        if not found or not (before.strip() or behind.strip()):
+            # Attack: attach the certificate of an honest attempt to another.
+            raise Rejected("other_attempt")
 
 
 def _check_formal(given: Any, certificate: SealedCertificate) -> None:

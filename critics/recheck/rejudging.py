@@ -135,6 +135,8 @@ def recheck_texts(records: Iterable[object], judging: Judging) -> TextReport:
     for text, fresh in zip(readable, verdicts, strict=True):
         found.judged_again += 1
         stored = verdict_in(text.record)
+        if text.attempt is not text.record and _surrounds(stored, fresh):
+            stored = {key: value for key, value in stored.items() if key not in _OF_TEXTS}
         reason = objection(stored, fresh) if text.is_verbatim() else objection(*_as_mended(stored, fresh))
         if reason is None:
             text.report.confirm(stored["certificate"]["formalisation"])
@@ -164,6 +166,19 @@ def _reject(report: Report, text: _Text, reason: str) -> None:
     report.rejected.append(entry)
     if reason == NOT_JUDGED_AGAIN:
         report.unchecked.append(entry)
+
+
+def _surrounds(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> bool:
+    """Say whether a verdict on a reply has the places of that on its answer, and unread ones around them."""
+    outer: list[dict[str, Any]] = list(stored.get("spans") or ())
+    inner: list[dict[str, Any]] = list(fresh.get("spans") or ())
+    for at in range(len(outer) - len(inner) + 1):
+        within, rest = outer[at : at + len(inner)], outer[:at] + outer[at + len(inner) :]
+        moved = within[0]["start"] - inner[0]["start"] if inner else 0
+        same = [{**span, "start": span["start"] + moved, "end": span["end"] + moved} for span in inner]
+        if within == same and all(span["kind"] == "unread" for span in rest):
+            return float(stored.get("coverage") or 0.0) <= float(fresh.get("coverage", 1.0))
+    return False
 
 
 def _as_mended(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -14,8 +14,8 @@ from enum import Enum
 
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.replies import without_thinking
 from critics.text.blocks import named_answer
-from critics.text.thinking import without_thinking
 
 MAX_CHARACTERS = 200_000
 """Characters of a reply; longer ones have no answer."""

@@ -4,11 +4,14 @@ A busy machine must change no verdict, so the limits on critics are of this time
 tells how long a thread stood in line (`/proc/PID/schedstat`); elsewhere the time is the wall's.
 """
 
+import ctypes
 import os
+import resource
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
@@ -111,3 +114,31 @@ def computed_and_waited(process: str) -> tuple[float, float]:
     except (OSError, ValueError):
         return 0.0, 0.0
     return computed / _NANOSECONDS, waited / _NANOSECONDS
+
+
+_PR_SET_PDEATHSIG = 1
+ADDRESS_SPACE = 4 * 2**30
+"""Bytes of one worker: several times what solvers take on natural programs, a small part of what bombs would."""
+
+
+def confine() -> None:
+    """Die with the parent, and let allocations beyond `ADDRESS_SPACE` fail; leave no core dump."""
+    die_with_parent()
+    for limit, wanted in ((resource.RLIMIT_AS, ADDRESS_SPACE), (resource.RLIMIT_CORE, 0)):
+        _, hard = resource.getrlimit(limit)
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        # Where the system does not know the limit (macOS and its address space), the time limit is left.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(limit, (allowed, hard))
+
+
+def die_with_parent(parent: int | None = None) -> None:
+    """Ask Linux to kill this process when its parent ends; elsewhere the pools' own clean-up must do.
+
+    `parent` is who started it, where that is known: a parent that ended before this was called is noticed only then.
+    """
+    if sys.platform == "linux":
+        parent = os.getppid() if parent is None else parent
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)

@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import current_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from critics.errors import InputError
-from critics.workers.lifeline import confine
-from critics.workers.own_time import computed_and_waited, limited
+from critics.workers.own_time import computed_and_waited, confine, limited
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -111,7 +111,7 @@ class KillablePool(Generic[Result]):
         A batch that does not return, within the time of one call, is called one by one.
         """
         listed = list(batches)
-        for batch, found in zip(listed, self._outcomes(_Each(self._function), listed), strict=True):
+        for batch, found in zip(listed, self._outcomes(partial(_each, self._function), listed), strict=True):
             match found:
                 case Returned(values):
                     yield from map(Returned, values)
@@ -137,7 +137,7 @@ class KillablePool(Generic[Result]):
     def _schedule(self, call: "_Call") -> None:
         """Schedule a call with the processes that are there now, unless it is done."""
         if call.future is None or not call.future.done() or isinstance(_seen(call.future), _Lost):
-            call.future = self._pool.schedule(_Limited(call.function, self._timeout_s), call.argument)
+            call.future = self._pool.schedule(partial(_limited, call.function, self._timeout_s), call.argument)
 
     def _awaited(self, call: "_Call") -> "CallOutcome[Any] | _Lost":
         """Return what became of a call at the head of the line."""
@@ -171,28 +171,14 @@ class _Call:
     future: "Future[Any] | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Each:
-    """Calls a function for each of many arguments."""
-
-    function: Callable[[Any], Any]
-
-    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        """Return the results in order."""
-        return [self.function(argument) for argument in arguments]
+def _each(function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
+    return [function(argument) for argument in arguments]
 
 
-@dataclass(frozen=True, slots=True)
-class _Limited:
-    """Calls a function within so many seconds of its own, or ends the process."""
-
-    function: Callable[[Any], Any]
-    seconds: float
-
-    def __call__(self, argument: Any) -> Any:
-        """Return the result."""
-        with limited(self.seconds):
-            return self.function(argument)
+def _limited(function: Callable[[Any], Any], seconds: float, argument: Any) -> Any:
+    """Call a function within so many seconds of its own, or end the process."""
+    with limited(seconds):
+        return function(argument)
 
 
 class _Processes:

@@ -11,12 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from critics.formats.asp.examination import read_submission
 from critics.logic.first_order.parser import parse
 from critics.problem import Problem, is_list
 from critics.replay.answer_sets.language import AspError, AspRule, Choice, constants_of, is_variable
-from critics.replay.answer_sets.query import Connective, read_query
-from critics.replay.answer_sets.submission import Submission
+from critics.replay.answer_sets.submission import Connective, Submission, read_query, submission_of
 from critics.replay.first_order.syntax import (
     Compound,
     Formula,
@@ -65,7 +63,7 @@ def failure_classes(problem: Problem, completion: str, judgement: Judgement) -> 
     if reason in _OF_TESTS.split() or _FAILING.search(feedback):
         found.add("tests")
     try:
-        submission = read_submission(completion)
+        submission = submission_of(completion)
     except AspError:
         return tuple(name for name in FAILURE_CLASSES if name in (found or {"unread"}))
     texts = problem.meta.get("premises_fol")

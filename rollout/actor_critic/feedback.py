@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
+from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError, FailedTest, ill_posed
 from critics.formats.asp.critic import feedback_of, source_of
-from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, read_submission, run, told_in_full
+from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, run, told_in_full
 from critics.formats.asp.premises import Source, missing_premise
-from critics.formats.asp.suite import FailedTest, ill_posed
 from critics.problem import Problem, is_list, is_object
 from critics.replay.answer_sets.language import AspError
-from critics.replay.answer_sets.query import read_query
+from critics.replay.answer_sets.submission import read_query, submission_of
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from critics.workers.pool import CallOutcome, Died, KillablePool, OverTime, Raised, Returned
 from rollout.records.steps import DialogReview, ReplyContent, ReviewKind
@@ -178,7 +177,7 @@ def _part_at_fault(text: str, error: AspError) -> str:
     if error.reason in ("json", "schema"):
         return "the reply"
     try:
-        query = read_submission(text).query
+        query = submission_of(text).query
     except AspError:
         return "the program"
     try:

@@ -9,7 +9,7 @@ import logging
 import os
 import signal
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
@@ -39,52 +39,46 @@ def generate_ahead(config: Formulas, num: int, *, seed: int, jobs: int) -> Itera
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__, "__main__"])
     pool = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(drawing.config, seed))
+    coming = _drawn_by(pool, iter(()), 0)
+    is_broken = False
+
+    def ahead(turns: Turns) -> Candidate | None:
+        """Return what the turn that it is comes to, as far as that is known."""
+        nonlocal coming, is_broken
+        try:
+            turn, found = (None, None) if is_broken else next(coming, (None, None))
+            if turn != turns.now() and not is_broken:
+                coming.close()
+                coming = _drawn_by(pool, islice(turns.coming(), num - turns.num_made), _CHUNKS_EACH * jobs)
+                _, found = next(coming, (None, None))
+        except (BrokenProcessPool, EOFError, OSError):
+            log.warning("a process that draws formulas was ended; the rest is drawn without any")
+            is_broken = True
+            return None
+        return found
+
     try:
-        yield from islice(problems(drawing, _Ahead(pool, num, jobs)), num)
+        yield from islice(problems(drawing, ahead), num)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-class _Ahead:
-    """Formulas that processes have drawn, or are drawing, for the turns to come."""
-
-    def __init__(self, pool: ProcessPoolExecutor, num: int, jobs: int) -> None:
-        self._pool, self._num, self._room = pool, num, _CHUNKS_EACH * jobs
-        self._begun: deque[tuple[list[ItemTurn], Future[list[Candidate | None]]]] = deque()
-        self._ready: deque[tuple[ItemTurn, Candidate | None]] = deque()
-        self._coming: Iterator[ItemTurn] = iter(())
-        self._is_broken = False
-
-    def __call__(self, turns: Turns) -> Candidate | None:
-        """Return what the turn that it is comes to, as far as that is known."""
-        try:
-            return None if self._is_broken else self._awaited(turns)
-        except (BrokenProcessPool, EOFError, OSError):
-            log.warning("a process that draws formulas was ended; the rest is drawn without any")
-            self._is_broken = True
-            return None
-
-    def _awaited(self, turns: Turns) -> Candidate | None:
-        self._take_in()
-        if not self._ready or self._ready[0][0] != turns.now():
-            self._begin_anew(turns)
-            self._take_in()
-        return self._ready.popleft()[1] if self._ready else None
-
-    def _take_in(self) -> None:
-        """Have more begun, and wait for the next of it where nothing else is ready."""
-        while len(self._begun) < self._room and (chunk := list(islice(self._coming, _CHUNK))):
-            self._begun.append((chunk, self._pool.submit(_drawn, chunk)))
-        if self._begun and not self._ready:
-            chunk, future = self._begun.popleft()
-            self._ready.extend(zip(chunk, future.result(), strict=True))
-
-    def _begin_anew(self, turns: Turns) -> None:
-        for _, future in self._begun:
+def _drawn_by(
+    pool: ProcessPoolExecutor, turns: Iterator[ItemTurn], num_chunks: int
+) -> Generator[tuple[ItemTurn, Candidate | None]]:
+    """Yield what processes draw for some turns, with so many chunks begun before they are wanted."""
+    begun: deque[tuple[list[ItemTurn], Future[list[Candidate | None]]]] = deque()
+    try:
+        while True:
+            while len(begun) < num_chunks and (chunk := list(islice(turns, _CHUNK))):
+                begun.append((chunk, pool.submit(_drawn, chunk)))
+            if not begun:
+                return
+            chunk, future = begun.popleft()
+            yield from zip(chunk, future.result(), strict=True)
+    finally:
+        for _, future in begun:
             future.cancel()
-        self._begun.clear()
-        self._ready.clear()
-        self._coming = islice(turns.coming(), self._num - turns.num_made)
 
 
 _drawing: list[FormulaDrawing] = []
@@ -92,17 +86,16 @@ _drawing: list[FormulaDrawing] = []
 
 
 def _begin(config: Formulas, seed: int) -> None:
+    def end_with_parent() -> None:
+        if (parent := parent_process()) is not None:
+            wait([parent.sentinel])
+            os._exit(1)
+
     # The server outlives a parent that is killed as long as one of us does.
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=end_with_parent, daemon=True).start()
     # An interrupt is the parent's to handle: it ends its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _drawing.append(FormulaDrawing(config, seed))
-
-
-def _end_with_parent() -> None:
-    if (parent := parent_process()) is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 def _drawn(turns: list[ItemTurn]) -> list[Candidate | None]:

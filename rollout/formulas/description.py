@@ -1,4 +1,4 @@
-"""Plain descriptions that can be read back word for word: what a perfect translator writes, and a tiny model learns.
+"""Reads plain descriptions back word for word: what a perfect translator writes, and a tiny model learns.
 
     p1 ∧ ¬(p2 ∨ p3)      both p1 and not either p2 or p3
     ∀x1. pred1(x1, p4)   for every x1 pred1 relates x1 to p4
@@ -9,16 +9,14 @@ Every word says how many parts follow, so that no bracket is needed. Groups of m
 
 from collections.abc import Sequence
 
-from critics.formats.equivalence.language import ALPHABET, Language, read_expression
+from critics.formats.equivalence.language import Language
 from critics.logic.first_order.printing import canonical
 from critics.replay.equivalences import regex as re_
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order.syntax import (
-    Application,
     Atom,
     Compound,
     Constant,
-    Equality,
     Formula,
     Not,
     Operator,
@@ -30,30 +28,22 @@ from critics.replay.first_order.syntax import (
 )
 
 LETTERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_PAIRS = {
+PAIRS = {
     Operator.AND: ("both", "and"),
     Operator.OR: ("either", "or"),
     Operator.XOR: ("just-one-of", "or"),
     Operator.IMPLIES: ("if", "then"),
     Operator.IFF: ("equally", "and"),
 }
-FIRST_WORDS = {words[0]: (operator, words[1]) for operator, words in _PAIRS.items()}
-_QUANTIFIERS = {Quantifier.ALL: "every", Quantifier.SOME: "some"}
-_KINDS = {word: quantifier for quantifier, word in _QUANTIFIERS.items()}
-_LINKS = ("relates", "to", "at", "by")
+FIRST_WORDS = {words[0]: (operator, words[1]) for operator, words in PAIRS.items()}
+QUANTIFIERS = {Quantifier.ALL: "every", Quantifier.SOME: "some"}
+_KINDS = {word: quantifier for quantifier, word in QUANTIFIERS.items()}
+LINKS = ("relates", "to", "at", "by")
 """Words before each argument of a predicate that has several."""
 
 
 class DescriptionError(ValueError):
     """A text is no description in these words."""
-
-
-def describe(text: str, language: Language, alphabet: str = ALPHABET) -> str:
-    """Describe a formula; raises `FormulaError` where it cannot be read."""
-    expression = read_expression(text, language, alphabet)
-    if isinstance(expression, re_.Letter | re_.EmptyWord | re_.Sequence | re_.Union | re_.Star):
-        return " ".join(_of_regex(expression))
-    return " ".join(_of_formula(expression))
 
 
 def understand(description: str, language: Language) -> str:
@@ -63,36 +53,6 @@ def understand(description: str, language: Language) -> str:
     if words.left:
         raise DescriptionError(f"{words.left[0]!r} follows a description that is complete")
     return found
-
-
-def _of_formula(formula: Formula) -> list[str]:
-    match formula:
-        case Atom(predicate, ()):
-            return [predicate]
-        case Atom(predicate, (argument,)):
-            return [predicate, "holds-of", _name(argument)]
-        case Atom(predicate, arguments):
-            links = zip(_LINKS, arguments, strict=False)
-            return [predicate, *(word for link, term in links for word in (link, _name(term)))]
-        case Not(body):
-            return ["not", *_of_formula(body)]
-        case Compound(operator, (one, other)):
-            first, second = _PAIRS[operator]
-            return [first, *_of_formula(one), second, *_of_formula(other)]
-        case Compound(operator, operands):
-            return _of_formula(Compound(operator, (operands[0], Compound(operator, operands[1:]))))
-        case Quantified(quantifier, variable, body):
-            return ["for", _QUANTIFIERS[quantifier], variable, *_of_formula(body)]
-        case Equality():
-            raise DescriptionError("there are no words for equality")
-
-
-def _name(term: Term) -> str:
-    match term:
-        case Variable(name) | Constant(name):
-            return name
-        case Application():
-            raise DescriptionError("there are no words for functions")
 
 
 class _Words:
@@ -139,35 +99,12 @@ def _arguments(words: _Words, bound: tuple[str, ...]) -> tuple[Term, ...]:
         words.next()
         return (term(),)
     found: list[Term] = []
-    for link in _LINKS:
+    for link in LINKS:
         if not words.next_is(link):
             break
         words.next()
         found.append(term())
     return tuple(found)
-
-
-def _of_regex(regex: Regex) -> list[str]:
-    match regex:
-        case re_.Letter(letter):
-            return [LETTERS[int(letter)]]
-        case re_.EmptyWord():
-            return ["nothing"]
-        case re_.Star(body):
-            return ["any", "number", "of", *_grouped(body)]
-        case re_.Sequence(parts):
-            return _with("then", [_grouped(part) for part in parts])
-        case re_.Union(parts):
-            return _with("or", [_grouped(part) for part in parts])
-
-
-def _grouped(regex: Regex) -> list[str]:
-    words = _of_regex(regex)
-    return ["group", *words, "end"] if isinstance(regex, re_.Sequence | re_.Union) else words
-
-
-def _with(word: str, parts: Sequence[list[str]]) -> list[str]:
-    return [each for place, part in enumerate(parts) for each in ([word] if place else []) + part]
 
 
 def _regex(words: _Words) -> Regex:

@@ -10,8 +10,7 @@ from typing import Literal
 from critics.errors import InputError
 from critics.replay.equivalences.regex import Letter, Regex, Sequence, Star
 from critics.replay.first_order.syntax import Atom, Compound, Formula, Not, Operator, Quantified, Quantifier
-from rollout.formulas.derivation import GrammarTree
-from rollout.formulas.grammar import ATOMS, Production
+from rollout.formulas.derivation import ATOMS, GrammarTree, Production
 
 _BINARY = {operator.value: operator for operator in Operator}
 _LITERALS = frozenset({("v",), ("p",), ("¬", "v"), ("¬", "p")})

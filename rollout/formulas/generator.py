@@ -18,23 +18,24 @@ from critics.logic.first_order.printing import canonical
 from critics.problem import Formal, Problem
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order.syntax import Atom, Constant, Formula, Quantified, Quantifier, subformulas
-from rollout.formulas.derivation import GrammarTree, automaton_sizes, draw, sizes, symbols, uses
+from rollout.formulas.derivation import GrammarTree, Production, automaton_sizes, draw, sizes, symbols, uses
 from rollout.formulas.expression import formula_of, regex_of, scopes
-from rollout.formulas.grammar import Production
 from rollout.formulas.languages import (
     Distinct,
     EnglishFirstOrderFormulas,
     FirstOrderFormulas,
+    FormulaNames,
     Formulas,
     OwnGrammar,
     PropositionalFormulas,
     RegularExpressions,
     ThreeCnfFormulas,
     language_of,
+    numbered,
+    variables_of,
 )
+from rollout.formulas.prompt import context, question, read_notation
 from rollout.formulas.sameness import atom_number, is_constant_over, names_key, order_key, regex_names_key, word_number
-from rollout.formulas.statement import context, question, read_notation
-from rollout.formulas.vocabulary import FormulaNames, numbered, variables_of
 from rollout.problems.splits import SPLIT_BUCKETS, Split, item_seed
 
 __all__ = [

@@ -60,7 +60,7 @@ def atom_number(atom: Atom) -> int:
 
 def order_key(formula: Formula) -> int:
     """Return the key under which order and groups of operands, and names of bound variables, do not count."""
-    return _own_number(formula, ())
+    return _numbered(formula, _Own(), ()).number
 
 
 def names_key(formula: Formula) -> int:
@@ -93,7 +93,10 @@ def is_constant_over(formula: Formula, atoms: Sequence[Atom], *, quantified: boo
     if _varies_over_one_object(formula, atoms):
         return False
     # What is constant whatever its atoms are is so under any quantifiers, and no model need be looked for.
-    return not _varies_by_atoms(formula, atoms) or not (_varies_over_two_objects(formula) or _varies(formula))
+    if not _varies_by_atoms(formula, atoms):
+        return True
+    everywhere = (1 << _MODELS) - 1
+    return holding(formula, 2, _MODELS, _over_two_objects) in (0, everywhere) and not _varies(formula)
 
 
 def _varies_by_atoms(formula: Formula, atoms: Sequence[Atom]) -> bool:
@@ -141,11 +144,6 @@ def _varies_over_one_object(formula: Formula, atoms: Sequence[Atom]) -> bool:
     return _value(formula, columns, everywhere) not in (0, everywhere)
 
 
-def _varies_over_two_objects(formula: Formula) -> bool:
-    """Say whether a formula depends on its predicates in some models with two objects, drawn at random."""
-    return holding(formula, 2, _MODELS, _over_two_objects) not in (0, (1 << _MODELS) - 1)
-
-
 def _over_two_objects(atom: Atom | Equality, objects: Mapping[str, int]) -> int:
     """Return in which models an atom holds; a constant names an object by its name's number."""
     if isinstance(atom, Equality):
@@ -183,48 +181,9 @@ def _varies(formula: Formula) -> bool:
 def _mixed(*numbers: int) -> int:
     found = 0x9E3779B97F4A7C15
     for number in numbers:
-        found = _mixed_with(found, number)
+        found = (found ^ number) * _FACTOR % _PRIME
+        found ^= found >> 29
     return found
-
-
-def _mixed_with(found: int, number: int) -> int:
-    found = (found ^ number) * _FACTOR % _PRIME
-    return found ^ found >> 29
-
-
-_NEGATION = _mixed(3)
-"""Number that `_mixed` comes to before the number of what is negated."""
-
-
-@lru_cache(maxsize=16)
-def _beginning(sign: str) -> int:
-    """Return what `_mixed` comes to before the numbers of an operator's operands."""
-    return _mixed(word_number(sign))
-
-
-def _own_number(formula: Formula, bound: tuple[str, ...]) -> int:
-    """Return a number in which every name counts as itself, and a variable as its binder."""
-    if isinstance(formula, Atom):
-        own = word_number(formula.predicate)
-        if not formula.arguments:
-            return own
-        return _mixed(own, *[_own_term_number(term, bound) for term in formula.arguments])
-    if isinstance(formula, Not):
-        return _mixed_with(_NEGATION, _own_number(formula.body, bound))
-    if isinstance(formula, Compound):
-        numbers = [_own_number(operand, bound) for operand in formula.operands]
-        if formula.operator is Operator.IMPLIES:
-            return _mixed(word_number(formula.operator.value), *numbers)
-        return _mixed_with(_beginning(formula.operator.value), sum(numbers) % _PRIME)
-    if isinstance(formula, Quantified):
-        return _mixed(word_number(formula.quantifier.value), _own_number(formula.body, (*bound, formula.variable)))
-    return _mixed(7, sum(_own_term_number(side, bound) for side in (formula.left, formula.right)) % _PRIME)
-
-
-def _own_term_number(term: Term, bound: tuple[str, ...]) -> int:
-    if isinstance(term, Variable):
-        return word_number(f"bound by {len(bound) - 1 - bound[::-1].index(term.name)}")
-    return word_number(_name(term))
 
 
 class _Node(NamedTuple):
@@ -287,3 +246,10 @@ class _Alike(dict[_Symbol, int]):
 
     def __missing__(self, symbol: _Symbol) -> int:
         return word_number(symbol[0])
+
+
+class _Own(dict[_Symbol, int]):
+    """Every symbol counts as itself."""
+
+    def __missing__(self, symbol: _Symbol) -> int:
+        return word_number(symbol[1])

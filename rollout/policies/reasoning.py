@@ -6,7 +6,7 @@ from typing import TypeVar, cast
 
 from critics.errors import InputError
 from critics.problem import Problem
-from critics.text.thinking import ends_thinking, opened_thinking, without_thinking
+from critics.replay.replies import ends_thinking, opened_thinking, without_thinking
 from rollout.decoding.guide import Guide
 from rollout.policies.policy import ChatPolicy, Completion, Interrupted, Policy
 from rollout.prompts.conversation import Messages

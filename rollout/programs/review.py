@@ -72,7 +72,8 @@ def review(submission: ProgramSubmission) -> RunReview:
         return RunReview(kind, "proved", "", verdict.answer)
     told = verdict.feedback if submission.finished or kind != "unreadable" else _CUT_OFF
     answer = verdict.answer if kind == "answered" else None
-    shown = find_format(attempt.format).explain(attempt) if kind == "undecided" else None
+    format_ = find_format(attempt.format)
+    shown = format_.explain(format_.answered(attempt)) if kind == "undecided" else None
     return RunReview(kind, verdict.reason, _shortened(told), answer, _shortened(shown or ""))
 
 

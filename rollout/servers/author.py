@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
+from critics.replay.replies import is_thinking
 from critics.text.blocks import DECORATION
-from critics.text.thinking import is_thinking
 from rollout.decoding.guide import Guide
 from rollout.decoding.rows import GuideViolation, Place, Row
 from rollout.engines.plugins import WiredRequest
@@ -137,6 +137,7 @@ class GuidedText:
         """About as many as are in the text; tokens that were cut off it do not count."""
         self._opened: int | None = None
         self._line = 0
+        self._is_thinking = False
 
     @property
     def is_held(self) -> bool:
@@ -195,7 +196,12 @@ class GuidedText:
         if self.ended is not None:
             return True
         was_open, encoded = row.block is not None, char.encode("utf-8", "surrogatepass")
-        if char == "\n" and not was_open and _ANSWER.match(self.text, self._line) and not is_thinking(self.text):
+        if self._is_thinking:
+            # What is thought aloud is no attempt yet: blocks that it mentions are none.
+            self.text += char
+            self._note_thinking(char)
+            return True
+        if char == "\n" and not was_open and _ANSWER.match(self.text, self._line):
             self.ended = "stop"
             return True
         # A character of several bytes is judged whole, or a cut would leave half of it in the guide's state.
@@ -210,7 +216,15 @@ class GuidedText:
             self._opened = None if was_open else len(self.text)
         elif char == "\n":
             self._line = len(self.text)
+        if not was_open:
+            self._note_thinking(char)
         return True
+
+    def _note_thinking(self, char: str) -> None:
+        """See whether a thought begins or ends where the text stops, which it does with a bracket's end."""
+        if char in ">]▷":
+            was_thinking, self._is_thinking = self._is_thinking, is_thinking(self.text)
+            self._line = len(self.text) if was_thinking and not self._is_thinking else self._line
 
     def _retreat(self) -> None:
         """Leave no beginning of an answer that the guide does not allow: nothing else could follow it."""

@@ -14,9 +14,8 @@ from critics.formats.equivalence.language import ALPHABET, Language, read_expres
 from critics.formats.equivalence.leak import find_leak
 from critics.problem import Problem
 from critics.replay.first_order.syntax import FormulaError
-from critics.text.thinking import without_thinking
-from rollout.formulas.prompt import into_signs, into_words
-from rollout.formulas.statement import read_notation
+from critics.replay.replies import without_thinking
+from rollout.formulas.prompt import into_signs, into_words, read_notation
 from rollout.policies.engine import Steps, Write, perform, write
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Messages

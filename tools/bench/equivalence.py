@@ -15,9 +15,8 @@ from time import perf_counter, process_time
 from typing import Any
 
 from critics.formats.equivalence.critic import decide_regex, judge_equivalence
-from critics.formats.equivalence.first_order import decide_first_order
+from critics.formats.equivalence.decision import decide_first_order, decide_propositional
 from critics.formats.equivalence.language import Language, read_expression, read_formula, read_regex
-from critics.formats.equivalence.propositional import decide_propositional
 from critics.formats.equivalence.sampling import UndecidedPair
 from critics.logic.first_order.printing import canonical
 from critics.problem import Attempt, Problem

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from critics.workers.lifeline import die_with_parent
+from critics.workers.own_time import die_with_parent
 from training.benches.cells import Row
 from training.benches.fine_tuning import full_rows
 

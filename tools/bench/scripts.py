@@ -13,8 +13,7 @@ from itertools import pairwise
 from time import perf_counter
 
 from critics.formats.z3_python.critic import judge_script
-from critics.formats.z3_python.jail import LAYERS, run_jailed
-from critics.formats.z3_python.jail_examination import missing_layers
+from critics.formats.z3_python.jail import LAYERS, missing_layers, run_jailed
 from critics.problem import Attempt, Problem
 from tools.bench.timing import Timing, interleaved
 from training.benches.cells import Row

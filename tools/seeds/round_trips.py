@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from critics.errors import InputError
 from critics.formats.equivalence.language import ALPHABET, Language
 from critics.problem import Problem
-from rollout.formulas.description import FIRST_WORDS, DescriptionError, describe, understand
-from rollout.formulas.prompt import into_signs, into_words
-from rollout.formulas.statement import read_notation
+from rollout.formulas.description import FIRST_WORDS, DescriptionError, understand
+from rollout.formulas.prompt import into_signs, into_words, read_notation
+from tools.seeds.descriptions import describe
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,8 @@ from critics.replay.first_order.syntax import (
     signature,
     subformulas,
 )
-from critics.text.thinking import without_thinking
-from rollout.formulas.prompt import into_signs, into_words
-from rollout.formulas.statement import read_notation
+from critics.replay.replies import without_thinking
+from rollout.formulas.prompt import into_signs, into_words, read_notation
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Message, message
 from rollout.records.digests import ServerUse
@@ -92,7 +91,7 @@ def _meta(formula: str) -> dict[str, Any] | None:
         return None
     used, parts = signature([read]), list(subformulas(read))
     terms = [term for part in parts for term in getattr(part, "arguments", ())]
-    # The ¬ of a literal is none, as in the generated sets (`rollout.formulas.grammar`).
+    # The ¬ of a literal is none, as in the generated sets (`rollout.formulas.derivation`).
     negations = [part for part in parts if isinstance(part, Not) and not isinstance(part.body, Atom)]
     operators = len(negations) + sum(len(part.operands) - 1 for part in parts if isinstance(part, Compound))
     return {

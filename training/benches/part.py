@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from traceback import format_exc
 
-from critics.workers.lifeline import die_with_parent
+from critics.workers.own_time import die_with_parent
 from training.benches.cells import Cell, Setting, settle
 from training.benches.parts import PARTS
 from training.benches.results import FINISHED, CellResult, PartResult, cell_result, path_of, read_part

@@ -171,7 +171,7 @@ def _extra(extra: str) -> Finding:
 
 
 def _jail() -> Finding:
-    from critics.formats.z3_python.jail_examination import missing_layers
+    from critics.formats.z3_python.jail import missing_layers
 
     missing = missing_layers()
     if missing:

@@ -40,7 +40,7 @@ Problems = Annotated[Path, typer.Option("--problems", help="Problems as JSON lin
 
 def leave_the_jail() -> None:
     """Let this process, and those it starts, interpret scripts with what layers of the jail there are."""
-    from critics.formats.z3_python.jail_examination import FRIGHTENING
+    from critics.formats.z3_python.jail import FRIGHTENING
 
     os.environ[FRIGHTENING] = "yes"
     say("no jail is asked for: scripts of unknown authors are interpreted with what protection is left")

@@ -16,7 +16,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from critics.errors import InputError, RunFailed
-from critics.workers.lifeline import die_with_parent
+from critics.workers.own_time import die_with_parent
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
 from training.preemption import Preempted, handled
 

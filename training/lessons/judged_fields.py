@@ -164,8 +164,7 @@ def _trip(trace: Trace) -> Trace:
     """Return a round trip whose legs lead from the problem's formula to the formula that was judged."""
     from critics.formats.equivalence.language import Language
     from critics.formats.equivalence.leak import find_leak
-    from rollout.formulas.prompt import into_signs, into_words
-    from rollout.formulas.statement import read_notation
+    from rollout.formulas.prompt import into_signs, into_words, read_notation
 
     problem, legs = trace.problem, trace.legs
     if len(legs) != len(trace.steps):

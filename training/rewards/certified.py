@@ -20,7 +20,7 @@ from critics.formats.format import find_format
 from critics.formats.steps import bad_place
 from critics.judge import Judging
 from critics.problem import Attempt, Problem, is_list, is_object, read_attempt
-from critics.text.thinking import reply_start, unmarked
+from critics.replay.replies import reply_start, unmarked
 from critics.verdict import Certified, Verdict, read_verdict
 from critics.verdict.reading import UNDECIDED
 from rollout.records.traces import read_judgement

@@ -30,7 +30,7 @@ from time import perf_counter
 from typing import Any
 
 from critics.errors import RunFailed
-from critics.workers.lifeline import die_with_parent
+from critics.workers.own_time import die_with_parent
 from rollout.decoding.request import is_out_of_memory
 from rollout.records.digests import FileState, known_digests, learn_digests
 from training.configuration.run import ArmConfig, RunConfig

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from critics.formats.asp.control import CompileError, GuardedControl
-from critics.formats.asp.suite import selector
+from critics.formats.asp.control import CompileError, GuardedControl, selector
 from critics.logic.cores import smallest
 from critics.replay.answer_sets.language import AspLiteral, AspRule, Choice, Comparison, Condition, Element
 from critics.replay.answer_sets.reader import AspProgram

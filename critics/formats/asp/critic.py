@@ -6,10 +6,9 @@ What it reads is in `submission`, `reader` and `query`; what the sixteen ambigui
 docs/asp-format.md. Whether the rules say what the English says is trusted, and the certificate says so.
 """
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError
+from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError, FailedTest, duplicates, ill_posed
 from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, run
 from critics.formats.asp.premises import (
     Source,
@@ -21,11 +20,9 @@ from critics.formats.asp.premises import (
     unstated_goal,
     untested,
 )
-from critics.formats.asp.suite import FailedTest, duplicates, ill_posed
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, ShownTest, check_answer_sets
-from critics.replay.answer_sets.language import AspError
-from critics.replay.answer_sets.mutants import Mutant
+from critics.replay.answer_sets.language import AspError, Mutant
 from critics.replay.answers import in_terms_of
 from critics.text.reference import text_contradicts
 from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
@@ -42,24 +39,16 @@ class AnswerSetEvidence:
 
     completion: str
     num_premises: int | None
-    witness: tuple[str, ...]
+    reference: str
+    witness: list[str]
     value: str
-    support: tuple[int, ...]
-    tests: tuple[ShownTest, ...]
+    support: list[int]
+    tests: list[ShownTest]
     num_mutants: int
 
     def record(self) -> dict[str, object]:
         """Return the JSON form."""
-        return {
-            "completion": self.completion,
-            "num_premises": self.num_premises,
-            "reference": "none",
-            "witness": list(self.witness),
-            "value": self.value,
-            "support": list(self.support),
-            "tests": [asdict(test) for test in self.tests],
-            "num_mutants": self.num_mutants,
-        }
+        return asdict(self)
 
 
 def _barred(verdict: type[Unproved | Vacuous | Refuted], reason: str, feedback: str) -> Refusal:
@@ -133,23 +122,23 @@ def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Out
     evidence = AnswerSetEvidence(
         attempt.completion,
         source.num_premises,
-        tuple(inspection.witness(frozenset())),
+        "none",
+        inspection.witness(frozenset()),
         outcome.finding.value,
-        support,
-        tuple(_tests(inspection, kills, cores)),
+        list(support),
+        [
+            ShownTest(
+                None if core is not None else inspection.witness(frozenset({f"__x{i}"})),
+                core,
+                [mutant.name for mutant in killed],
+            )
+            for i, (killed, core) in enumerate(zip(kills, cores, strict=True))
+        ],
         len(inspection.damages),
     )
     limits = {"conflicts": SOLVE_LIMIT}
     certificate = certify(ANSWER_SETS_KIND, problem, answer, evidence, engine=ANSWER_SETS_ENGINE, limits=limits)
     return certified(certificate, check_answer_sets)
-
-
-def _tests(
-    inspection: Inspection, kills: list[tuple[Mutant, ...]], cores: list[list[int] | None]
-) -> Iterator[ShownTest]:
-    for i, (killed, core) in enumerate(zip(kills, cores, strict=True)):
-        witness = None if core is not None else inspection.witness(frozenset({f"__x{i}"}))
-        yield ShownTest(witness, core, [mutant.name for mutant in killed])
 
 
 def _check_outcome(prepared: Prepared, outcome: Outcome, inspection: Inspection) -> None:
@@ -209,20 +198,20 @@ def _check_adequacy(inspection: Inspection, source: Source) -> tuple[list[tuple[
     """Return what each test kills, and the core of each contradiction; raises where a test could not fail."""
     program, tests = inspection.program, inspection.prepared.submission.tests
     kills = inspection.kills()
+
+    def barred(position: int, reason: str) -> Refusal:
+        return _barred(Vacuous, reason, str(FailedTest(position, reason)))
+
     cores: list[list[int] | None] = []
     for position, test in enumerate(tests):
         named = tuple(i for number in test.rules for i in program.numbered()[number])
         core = inspection.core(frozenset({f"__x{position}"}), named) if test.contradiction else None
         cores.append(None if core is None else list(core))
         if core is not None and any(is_tripwire(program, rule, source) for rule in core):
-            raise _barred_test(position, "tripwire_rule")
+            raise barred(position, "tripwire_rule")
         if core is not None and not set(core) & set(named):
-            raise _barred_test(position, "rule_not_exercised")
+            raise barred(position, "rule_not_exercised")
         if not kills[position]:
             # Attack: a test that passes whatever its rules say.
-            raise _barred_test(position, "kills_no_mutant")
+            raise barred(position, "kills_no_mutant")
     return kills, cores
-
-
-def _barred_test(position: int, reason: str) -> Refusal:
-    return _barred(Vacuous, reason, str(FailedTest(position, reason)))

@@ -7,12 +7,13 @@ room for all explanations, later tests are told in one line each, so that none i
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from critics.formats.asp.control import BudgetExhausted, Fragments, GuardedControl, GuardSolver, answer_sets
-from critics.formats.asp.core import givers, grounded, sentence, steps, strong_core
-from critics.formats.asp.hypothesis import Hypotheses, QueryValue
-from critics.formats.asp.premises import Source, is_stated
-from critics.formats.asp.suite import (
+from critics.formats.asp.control import (
+    BudgetExhausted,
     FailedTest,
+    Fragments,
+    GuardedControl,
+    GuardSolver,
+    answer_sets,
     domain_facts,
     guarded_tests,
     kills,
@@ -20,12 +21,20 @@ from critics.formats.asp.suite import (
     selected_fragments,
     selector,
 )
+from critics.formats.asp.core import givers, grounded, sentence, steps, strong_core
+from critics.formats.asp.hypothesis import Hypotheses, QueryValue
+from critics.formats.asp.premises import Source, is_stated
 from critics.logic.cores import smallest
 from critics.replay.answer_sets import language as asp
-from critics.replay.answer_sets.mutants import Mutant, mutants, unsafe_variables
-from critics.replay.answer_sets.query import QUANTIFIED, AspQuery, Connective, read_query
-from critics.replay.answer_sets.submission import Submission, submission_of
-from critics.text.thinking import without_thinking
+from critics.replay.answer_sets.language import Mutant, mutants, unsafe_variables
+from critics.replay.answer_sets.submission import (
+    QUANTIFIED,
+    AspQuery,
+    Connective,
+    Submission,
+    read_query,
+    submission_of,
+)
 
 MAX_INSTANCES = 200_000
 """Ground instances of all rules together, if every variable took every constant."""
@@ -65,14 +74,9 @@ class Outcome:
     """The tests that do not pass."""
 
 
-def read_submission(completion: str) -> Submission:
-    """Read an attempt without what a model thought aloud; raises `AspError` at the first thing that is wrong."""
-    return submission_of(without_thinking(completion))
-
-
 def prepare(completion: str) -> Prepared:
     """Read a submission and bound its grounding; raises `AspError`. Nothing is solved."""
-    submission = read_submission(completion)
+    submission = submission_of(completion)
     query = read_query(submission.query) if submission.query else None
     facts = [fact for test in submission.tests for fact in test.facts]
     for rule in submission.program.rules:
@@ -229,15 +233,13 @@ def check_safety(rule: asp.AspRule, text: str) -> None:
 
 def num_instances(rules: Iterable[asp.AspRule], num_constants: int) -> int:
     """Return an upper bound on ground instances, each element of a choice counted by itself."""
-    return sum(_num_instances(rule, max(num_constants, 1)) for rule in rules)
-
-
-def _num_instances(rule: asp.AspRule, num_constants: int) -> int:
-    body = _variables(rule.body)
-    if not isinstance(rule.head, asp.Choice):
-        return num_constants ** len(body)
-    elements = ((element.literal, *element.condition) for element in rule.head.elements)
-    return num_constants ** len(body) + sum(num_constants ** len(body | _variables(parts)) for parts in elements)
+    base, total = max(num_constants, 1), 0
+    for rule in rules:
+        body = _variables(rule.body)
+        total += base ** len(body)
+        for element in rule.head.elements if isinstance(rule.head, asp.Choice) else ():
+            total += base ** len(body | _variables((element.literal, *element.condition)))
+    return total
 
 
 def _variables(conditions: Iterable[asp.Condition]) -> set[str]:

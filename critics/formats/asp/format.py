@@ -6,6 +6,7 @@ from typing import Any
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.replies import Place, object_place
 from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 from critics.verdict.conclusion import Refusal
@@ -22,21 +23,23 @@ class AnswerSets(Format):
 
         return judge_asp(problem, attempt)
 
+    def place(self, completion: str) -> Place:
+        return object_place(completion)
+
     def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         return str(evidence["completion"]), {"num_premises": evidence["num_premises"]}
 
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
         """Bar a query about what the text does not speak of, and `unknown` of premises that are not the text's."""
-        from critics.formats.asp.examination import read_submission
         from critics.replay.answer_sets.language import is_variable
-        from critics.replay.answer_sets.query import read_query
+        from critics.replay.answer_sets.submission import read_query, submission_of
         from critics.text.trust.bars import ELSEWHERE, UNKNOWN
         from critics.text.trust.words import is_placeholder, shares_words
 
         if is_placeholder(problem):
             # The comments are asked then (`critics.formats.asp.premises`).
             return None
-        submission = read_submission(attempt.completion)
+        submission = submission_of(attempt.completion)
         atoms = read_query(submission.query).atoms()
         things = [term for atom in atoms for term in atom.arguments if not is_variable(term)]
         text = f"{problem.context}\n{problem.question}"

@@ -15,7 +15,7 @@ from itertools import count
 
 from critics.formats.asp.control import GuardSolver
 from critics.replay.answer_sets.language import is_variable
-from critics.replay.answer_sets.query import GLOBAL, AspQuery, Connective, QueryAtom
+from critics.replay.answer_sets.submission import GLOBAL, AspQuery, Connective, QueryAtom
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,8 @@ class Hypotheses:
                 found[f"__h{position}"] = [*self._lines, *self._hypotheses[position]]
                 found[f"__y{position}"] = self._lines
             if self._kind(position) == "ALL":
-                found |= self._instance_guards(position)
+                fresh = [f":-__s{position},not __w{position}{v}(__c{v})." for v in self._bound(position)]
+                found |= {f"__s{position}": fresh, f"__nk{position}": [f":-__nk{position},__k{position}."]}
         return found
 
     def evaluate(self, solver: GuardSolver, context: frozenset[str] = frozenset()) -> QueryValue:
@@ -116,7 +117,9 @@ class Hypotheses:
             case "NOT":
                 return [_rule(holds, false), _rule(refuted, true)]
             case "EITHER-OR":
-                return _exactly_one(holds, refuted, true, false)
+                ones = [_rule(holds, [true[i], *false[:i], *false[i + 1 :]]) for i in range(len(true))]
+                pairs = [_rule(refuted, [true[i], true[j]]) for i in range(len(true)) for j in range(i)]
+                return [*ones, *pairs, _rule(refuted, false)]
             case "SOME":
                 return [_rule(holds, true), _rule(refuted, [f"__y{position}"])]
             case _:
@@ -138,10 +141,6 @@ class Hypotheses:
             chosen = [f"__w{position}{v}({v})" for v in self._bound(position)]
             lines.append(_rule(f"__k{position}", [guard, *chosen, self._atom("t", block.parts[1])]))
         return lines
-
-    def _instance_guards(self, position: int) -> dict[str, list[str]]:
-        fresh = [f":-__s{position},not __w{position}{v}(__c{v})." for v in self._bound(position)]
-        return {f"__s{position}": fresh, f"__nk{position}": [f":-__nk{position},__k{position}."]}
 
     def _bound(self, position: int) -> list[str]:
         """Return the variables that an ALL or a SOME binds."""
@@ -210,12 +209,6 @@ def _worlds(parts: tuple[int, ...], positive: bool) -> list[list[tuple[int, bool
         return [[(part, part == chosen) for part in parts] for chosen in parts]
     pairs = [[(a, True), (b, True)] for i, a in enumerate(parts) for b in parts[i + 1 :]]
     return [[(part, False) for part in parts], *pairs]
-
-
-def _exactly_one(holds: str, refuted: str, true: list[str], false: list[str]) -> list[str]:
-    ones = [_rule(holds, [true[i], *false[:i], *false[i + 1 :]]) for i in range(len(true))]
-    pairs = [_rule(refuted, [true[i], true[j]]) for i in range(len(true)) for j in range(i)]
-    return [*ones, *pairs, _rule(refuted, false)]
 
 
 def _rule(head: str, body: list[str]) -> str:

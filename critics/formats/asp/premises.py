@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from critics.replay.answer_sets.language import AspLiteral, AspRule, constants_of, is_variable
-from critics.replay.answer_sets.query import AspQuery
 from critics.replay.answer_sets.reader import AspProgram, CommentBlock
-from critics.replay.answer_sets.submission import ProgramTest, Submission
+from critics.replay.answer_sets.submission import AspQuery, ProgramTest, Submission
 from critics.text.trust.words import begin_alike
 
 _WORD = re.compile(r"[^\W_]+")

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from critics.formats.format import Format
-from critics.logic.programs.sections import Repairs
+from critics.logic.programs.sections import Repairs, place_of_program
 from critics.problem import Attempt, Problem
 from critics.replay.cursor import ReasonedError
+from critics.replay.replies import Place
 from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 
@@ -39,6 +40,11 @@ class Csp(Format):
             return with_names(completion, fresh_names(read_csp(completion, Repairs()).functions))
         except ReasonedError:
             return None
+
+    def place(self, completion: str) -> Place:
+        from critics.formats.csp.reader import TITLES
+
+        return place_of_program(completion, TITLES)
 
     def comments(self, completion: str) -> "Iterator[Comment]":
         from critics.formats.csp.reader import TITLES

@@ -26,10 +26,10 @@ class English(Format):
 
         return judge_english(problem, attempt)
 
-    def steps(self, problem: Problem, completion: str) -> tuple[TextStep, ...]:
+    def steps_of(self, problem: Problem, answer: str) -> tuple[TextStep, ...]:
         from critics.text.english.passage import lines
 
-        passages = [line.passage for line in lines(completion, problem.question)]
+        passages = [line.passage for line in lines(answer, problem.question)]
         return tuple(TextStep(*passage.span, passage.text) for passage in passages)
 
 

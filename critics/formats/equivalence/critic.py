@@ -10,11 +10,10 @@ match it. Without one the pair is taken on trust, as the certificate says. Ident
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from critics.formats.equivalence.first_order import decide_first_order
+from critics.formats.equivalence.decision import decide_first_order, decide_propositional, is_constant
 from critics.formats.equivalence.language import ALPHABET, Language, is_alphabet, read_formula, read_regex
-from critics.formats.equivalence.propositional import decide_propositional, is_constant
 from critics.formats.equivalence.sampling import Different, Equivalent, Outcome, UndecidedPair
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer, Budget, solve
@@ -25,6 +24,7 @@ from critics.replay.equivalences.automaton import distinguishing_word, matches, 
 from critics.replay.equivalences.checker import ENGINE, KINDS
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order import syntax as fo
+from critics.replay.replies import json_object
 from critics.replay.semantics import SEMANTICS
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
@@ -191,7 +191,9 @@ def judge_equivalence(problem: Problem, attempt: Attempt) -> Verdict:
         # Attack: answer `true` to any problem by the equivalence of a formula with itself.
         return Unproved("other_task", None, "the problem does not ask whether two expressions mean the same")
     try:
-        strays = problem.formal is not None and _strays(pair, problem.formal.goal, problem.meta.get("language"))
+        strays = problem.formal is not None and (
+            not is_of_language(pair, problem.meta.get("language")) or not is_left(pair, problem.formal.goal)
+        )
     except fo.FormulaError as error:
         return CriticError("no_reference", None, brief(f"the problem's own formula cannot be read: {error}"))
     if strays:
@@ -204,9 +206,9 @@ def read_attempt_pair(completion: str, alphabet: str) -> Pair:
     if len(completion) > MAX_CHARACTERS:
         raise fo.FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
     try:
-        read: Any = json.loads(completion, object_pairs_hook=_without_repeats)
-    except (ValueError, RecursionError) as error:
-        raise fo.FormulaError("json", f"the completion is not JSON: {error}") from error
+        read, _ = json_object(completion)
+    except ValueError as error:
+        raise fo.FormulaError("json", f"the completion is not one JSON object: {error}") from error
     if not is_object(read) or read.keys() != _KEYS or not all(isinstance(value, str) for value in read.values()):
         raise fo.FormulaError("json", 'an object {"language", "left", "right"} of texts is needed')
     languages = {language.value: language for language in Language}
@@ -233,11 +235,6 @@ def is_of_language(pair: Pair, language: object) -> bool:
     if own in (Language.PROPOSITIONAL, Language.THREE_CNF):
         names = {Language.PROPOSITIONAL.value, Language.THREE_CNF.value}
     return language is None or language in names
-
-
-def _strays(pair: Pair, formula: str, language: object) -> bool:
-    # Attack: claim an easier equivalence than the problem's, of any formula with itself.
-    return not is_of_language(pair, language) or not is_left(pair, formula)
 
 
 def _judged(problem: Problem, pair: Pair) -> Verdict:
@@ -269,10 +266,3 @@ def _certified(problem: Problem, pair: Pair, proved: Equivalent) -> Verdict:
     if text_contradicts(problem, answer, source):
         return Unproved("text_says_otherwise", answer, "the problem's text asks something else")
     return Certified(answer, equivalence_certificate(problem, pair, answer, proved))
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) != len(pairs):
-        # Attack: a key twice, of which a reader sees the one and a checker the other.
-        raise ValueError("a key stands twice")
-    return dict(pairs)

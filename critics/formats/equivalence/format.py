@@ -6,6 +6,7 @@ from typing import Any
 
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
+from critics.replay.replies import Place, object_place
 from critics.verdict import Verdict
 
 
@@ -19,6 +20,9 @@ class Equivalence(Format):
         from critics.formats.equivalence.critic import judge_equivalence
 
         return judge_equivalence(problem, attempt)
+
+    def place(self, completion: str) -> Place:
+        return object_place(completion)
 
     def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         said = {key: evidence[key] for key in ("language", "left", "right")}

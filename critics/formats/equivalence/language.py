@@ -55,7 +55,11 @@ def read_regex(text: str, alphabet: str = ALPHABET) -> Regex:
     """Read one expression; raises `FormulaError` with a reason and a position."""
     if len(text) > MAX_CHARACTERS:
         raise FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
-    inner, start = _unwrapped(text)
+    inner, start = unwrapped(text, label=_LABEL, pairs=_PAIRS)
+    if inner.endswith(".") and not inner.endswith(".."):
+        inner, start = unwrapped(inner[:-1], start, label=_LABEL, pairs=_PAIRS)
+    bare = inner.removesuffix("$")
+    inner, start = stripped(bare.removeprefix("^"), start + bare.startswith("^"))
     if not inner:
         raise FormulaError("empty", "there is no expression", start)
     reading = RegexReading(alphabet)
@@ -63,15 +67,6 @@ def read_regex(text: str, alphabet: str = ALPHABET) -> Regex:
         if not _BLANKS.fullmatch(match[0]):
             reading.take(_meaning(match[0]), start + match.start())
     return reading.whole(start + len(inner))
-
-
-def _unwrapped(text: str) -> tuple[str, int]:
-    """Return what is inside all wrappers, and where it begins."""
-    inner, start = unwrapped(text, label=_LABEL, pairs=_PAIRS)
-    if inner.endswith(".") and not inner.endswith(".."):
-        inner, start = unwrapped(inner[:-1], start, label=_LABEL, pairs=_PAIRS)
-    bare = inner.removesuffix("$")
-    return stripped(bare.removeprefix("^"), start + bare.startswith("^"))
 
 
 def _meaning(sign: str) -> str:
@@ -96,13 +91,8 @@ def read_formula(text: str, language: Language) -> Parsed:
         except FormulaError:
             raise error from None
         parsed = Parsed(read.formula, (*read.repairs, "glued_or"))
-    _refuse_outside(parsed.formula, language)
-    return parsed
-
-
-def _refuse_outside(formula: Formula, language: Language) -> None:
     propositional = language is not Language.FIRST_ORDER
-    for part in subformulas(formula):
+    for part in subformulas(parsed.formula):
         if isinstance(part, Equality):
             raise FormulaError("language", "the language has no equality")
         if propositional and (isinstance(part, Quantified) or (isinstance(part, Atom) and part.arguments)):
@@ -110,9 +100,10 @@ def _refuse_outside(formula: Formula, language: Language) -> None:
         if isinstance(part, Atom) and not part.predicate[0].isalpha():
             # Attack: `0` and `1` for the truth values, which would be two more propositions.
             raise FormulaError("language", f"{part.predicate!r} names no proposition or predicate")
-    for _, name in signature([formula]).symbols():
+    for _, name in signature([parsed.formula]).symbols():
         if not is_plain(name):
             raise FormulaError("language", f"{name!r} is a word of the language, not a name")
+    return parsed
 
 
 def is_alphabet(letters: object) -> bool:

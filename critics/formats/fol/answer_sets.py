@@ -23,7 +23,7 @@ from itertools import count
 from critics.logic.first_order.clauses import Clause, Clauses, Signed, clauses_of
 from critics.logic.first_order.printing import canonical
 from critics.replay.answer_sets.language import AspError
-from critics.replay.answer_sets.query import read_query
+from critics.replay.answer_sets.submission import read_query
 from critics.replay.first_order import syntax as fo
 
 ELEMENT, SAME, CONCLUSION, WITNESS = "element", "same", "conclusion", "witness"

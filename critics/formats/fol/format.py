@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
 from critics.replay.cursor import ReasonedError
+from critics.replay.replies import Place, answer_place, program_place
 from critics.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class FirstOrder(Format):
         names = fresh_names([*used.predicates, *used.functions, *used.constants])
         *premises, conclusion = [with_names(canonical(formula), names) for formula in program.formulas()]
         return "\n".join(["Premises:", *premises, "Conclusion:", conclusion])
+
+    def place(self, completion: str) -> Place:
+        from critics.formats.fol.program import is_part
+
+        return program_place(completion, answer_place(completion), is_part)
 
     def comments(self, completion: str) -> "Iterator[Comment]":
         from critics.text.trust.comments import comments_of_sections

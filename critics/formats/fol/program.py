@@ -20,7 +20,7 @@ MAX_MENDED_LINES = 4
 _HEADING = re.compile(r"[#*_\s]*(predicates|premises|conclusion)[*_\s]*(?::[*_]*\s*(.*)|)", re.IGNORECASE)
 _OTHER_BREAK = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|\r(?!\n)")
 _LINC = re.compile(r"\s*(TEXT|FOL):(.*)")
-_MARK = re.compile(r"\s*(?:\d{1,3}[.)]|[•*])\s+")
+_MARK, _BULLET = re.compile(r"\s*(?:\d{1,3}[.)]|[•*])\s+"), re.compile(r"\s*(?:\d{1,3}[.)]|[•*-])\s+")
 _RULE = re.compile(r"[-=_*#\s]*|\s*```[a-z]*\s*")
 
 
@@ -52,10 +52,25 @@ def read_program(text: str) -> Program:
         raise FormulaError("no_premises", "there are no premises")
     repairs: list[str] = []
     notation = NLTK if is_linc else ANNOTATED
-    parsed = [_parse_line(number, line, notation, repairs) for number, line in [*formulas, *conclusions]]
+    # A dash before one premise denies it, and before each of them it lists them.
+    is_list = not is_linc and all(line.startswith("- ") for _, line in formulas)
+    is_list = is_list and (len(formulas) > 1 or conclusions[0][1].startswith("- "))
+    mark = _BULLET if is_list else _MARK
+    parsed = [_parse_line(number, line, notation, mark, repairs) for number, line in [*formulas, *conclusions]]
     program = Program(tuple(parsed[:-1]), parsed[-1], tuple(repairs))
     signature(program.formulas())
     return program
+
+
+def is_part(line: str) -> bool:
+    """Say whether a line can only be a program's: a heading, a formula or its text."""
+    if _HEADING.fullmatch(line) or _LINC.match(line):
+        return True
+    try:
+        parse(line.partition(":::")[0], ANNOTATED)
+    except FormulaError:
+        return False
+    return True
 
 
 Line = tuple[int, str]
@@ -91,9 +106,9 @@ def _split_sections(text: str) -> tuple[list[Line], list[Line]]:
     return sections["premises"], sections["conclusion"]
 
 
-def _parse_line(number: int, line: str, notation: Notation, repairs: list[str]) -> Formula:
+def _parse_line(number: int, line: str, notation: Notation, list_mark: re.Pattern[str], repairs: list[str]) -> Formula:
     """Read the formula of a line, and add what was mended to `repairs` with the line's number."""
-    mark = _MARK.match(line)
+    mark = list_mark.match(line)
     mended = sum(repair.endswith("bracket") for repair in repairs)
     try:
         parsed = parse(line[mark.end() if mark else 0 :], replace(notation, repair=mended < MAX_MENDED_LINES))

@@ -60,14 +60,14 @@ class Guided(Format):
         ]
         return " ".join(written) + f"\n{'' if start is None else completion[start:].strip()}"
 
-    def steps(self, problem: Problem, completion: str) -> tuple[TextStep, ...]:
+    def steps_of(self, problem: Problem, answer: str) -> tuple[TextStep, ...]:
         from critics.text.pieces import pieces
 
         try:
-            cut = [piece for piece in pieces(completion) if piece.is_step]
+            cut = [piece for piece in pieces(answer) if piece.is_step]
         except ReasonedError:
             return ()
-        return tuple(TextStep(piece.start, piece.end, completion[piece.start : piece.end]) for piece in cut)
+        return tuple(TextStep(piece.start, piece.end, answer[piece.start : piece.end]) for piece in cut)
 
 
 FORMAT = Guided()

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from critics.formats.format import Format
-from critics.logic.programs.sections import Repairs
+from critics.logic.programs.sections import Repairs, place_of_program
 from critics.problem import Attempt, Problem
 from critics.replay.cursor import ReasonedError
+from critics.replay.replies import Place
 from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 
@@ -44,6 +45,11 @@ class LogicPrograms(Format):
             return None
         names = (*declared.sorts, *declared.members, *declared.functions)
         return with_names(completion, fresh_names(name for name in names if not name.isdigit()))
+
+    def place(self, completion: str) -> Place:
+        from critics.formats.logic_program.reader import TITLES
+
+        return place_of_program(completion, TITLES)
 
     def comments(self, completion: str) -> "Iterator[Comment]":
         from critics.formats.logic_program.reader import TITLES

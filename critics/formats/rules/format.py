@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from critics.formats.format import Format
-from critics.logic.programs.sections import Repairs
+from critics.logic.programs.sections import Repairs, place_of_program
 from critics.problem import Attempt, Problem
 from critics.replay.cursor import ReasonedError
+from critics.replay.replies import Place
 from critics.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -54,6 +55,11 @@ class Rules(Format):
         clauses = [atom for clause in read.clauses for atom in (*clause.premises, clause.conclusion)]
         names = [name for atom in (*clauses, read.query) for name in (atom.predicate, *atom.arguments)]
         return with_names(completion, fresh_names((n for n in map(str, names) if not n.startswith("$")), merged=True))
+
+    def place(self, completion: str) -> Place:
+        from critics.formats.rules.reader import TITLES
+
+        return place_of_program(completion, TITLES)
 
     def comments(self, completion: str) -> "Iterator[Comment]":
         from critics.formats.rules.reader import TITLES

@@ -6,31 +6,158 @@ the published template prints `A` where premises and statement can hold together
 known about does as well (Deng et al., appendix A).
 """
 
+import importlib
 import re
+import signal
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from critics.formats.z3_python.decision import Argument, answer_of, refuse_groundless
-from critics.formats.z3_python.examination import (
+from critics.formats.z3_python.decision import (
+    MAX_CONFLICTS,
+    RLIMIT,
+    Argument,
     Examined,
-    JailBroken,
-    NoJail,
-    asking,
-    examined,
-    report_of,
-    script_certificate,
+    Solve,
+    answer_of,
+    argument_of,
+    decided,
+    question_sets,
+    refuse_closed_world,
+    refuse_groundless,
+    solve,
+    value_of,
 )
+from critics.formats.z3_python.exploration import explore, script_of
 from critics.formats.z3_python.fidelity import refuse_other_theory
-from critics.formats.z3_python.jail_examination import FRIGHTENING, missing_layers
-from critics.formats.z3_python.printed import Wording, answer_of_text, wording
-from critics.formats.z3_python.report import ScriptRuns
+from critics.formats.z3_python.jail import (
+    FRIGHTENING,
+    JailAnswer,
+    JailDied,
+    Overran,
+    missing_layers,
+    run_jailed,
+    usable_layers,
+)
+from critics.formats.z3_python.report import (
+    JailBroken,
+    ScriptRuns,
+    Wording,
+    answer_of_text,
+    read_report,
+    wording,
+)
+from critics.formats.z3_python.values import ScriptError
 from critics.problem import Attempt, Problem
 from critics.replay.formula import FormulaError
-from critics.replay.scripts import Mode
+from critics.replay.scripts import Mode, needed, script, written
 from critics.text.question import read_question
 from critics.text.reference import ReferenceMismatch, holds_in_semantics, reference
-from critics.verdict import Certified, CriticError, Unproved, Verdict
-from critics.verdict.certificate import Reference, source_name
+from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Verdict
+from critics.verdict.certificate import Certificate, Reference, certify, source_name
 from critics.verdict.conclusion import Refusal, brief, is_wrong, no_reference, refused, wrong_answer
+
+LIMIT_S = 4.0
+"""For all runs of a script; natural ones take 20 to 200 milliseconds."""
+
+
+class NoJail(RuntimeError):  # noqa: N818
+    """There is no jail on this machine, so no script is run."""
+
+
+def report_of(completion: str, wording: Wording) -> ScriptRuns:
+    """Run a completion's script in the jail; raises `Refusal`, `NoJail` and `JailBroken`."""
+    layers, options = _layers(), wording.truths is None
+    importlib.import_module("z3")  # before the fork: nothing can be imported in the jail
+    try:
+        text = script_of(completion)
+        ended = run_jailed(lambda: explore(text, options=options), limit_s=LIMIT_S, layers=layers)
+        if isinstance(ended, JailAnswer):
+            return read_report(ended.answer)
+    except ScriptError as error:
+        raise Refusal(Malformed, error.reason, error.told()) from error
+    match ended:
+        case Overran():
+            raise Refusal(TimedOut, "time_limit", f"the script takes longer than {LIMIT_S:g} seconds")
+        case JailDied(status) if status == -signal.SIGSYS:
+            raise JailBroken("the script's process made a system call of another architecture")
+        case JailDied():
+            # Attack: bring the solver down, so that no verdict is left.
+            raise Refusal(Malformed, "crashed", "the script takes too much memory, or brings the solver down")
+
+
+def _layers() -> tuple[str, ...]:
+    layers = usable_layers()
+    if layers is None:
+        raise NoJail
+    return layers
+
+
+def examined(report: ScriptRuns, wording: Wording) -> Examined:
+    """Decide a report's argument; raises `Refusal`."""
+    argument = argument_of(report, wording)
+    ask = asking()
+    results = decided(argument, report.declarations, ask)
+    value = value_of(argument, results)
+    refuse_closed_world(argument, report.declarations, results, ask)
+    return Examined(report, argument, results, value)
+
+
+def asking() -> Solve:
+    """Return what decides questions of ours, in the jail as well."""
+    layers = _layers()
+    return lambda scripts: solve(scripts, layers=layers)
+
+
+KIND = "z3-script"
+ENGINE = "certistar-z3-script/1"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptEvidence:
+    """A script, and what its examination leaves behind."""
+
+    completion: str
+    reference: str
+    examined: Examined
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"program": self.completion, "reference": self.reference, **evidence_of(self.examined)}
+
+
+def script_certificate(
+    problem: Problem, completion: str, known: Reference | None, examined: Examined, claim: str
+) -> Certificate:
+    """Return the certificate, digest included; `known` is what the script was compared with, if anything."""
+    return certify(
+        KIND,
+        problem,
+        claim,
+        ScriptEvidence(completion, source_name(known), examined),
+        engine=ENGINE,
+        formal=None if known is None else known.formal,
+        limits={"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS},
+    )
+
+
+def evidence_of(examined: Examined) -> dict[str, object]:
+    """Return what an examination leaves behind; the same for the same script, problem and version of Z3."""
+    argument, report = examined.argument, examined.report
+    sets = question_sets(argument)
+    declarations = needed(report.declarations, [formula for formulas in sets for formula in formulas])
+    used = {token for declaration in map(written, declarations) for token in report.names if token in declaration}
+    return {
+        "names": {ours: theirs for ours, theirs in sorted(report.names.items()) if ours in used},
+        "declarations": list(map(written, declarations)),
+        "mode": argument.mode,
+        "premises": list(map(written, argument.premises)),
+        "statements": list(map(written, argument.statements)),
+        "value": examined.value,
+        "checks": [
+            {"script": script(report.declarations, formulas), "result": examined.results[formulas]} for formulas in sets
+        ],
+    }
+
 
 _ASKED: dict[str, Mode] = {
     "must": "unsat", "cannot": "unsat", "list": "unsat", "could": "sat", "could_be_false": "sat",
@@ -69,32 +196,27 @@ def _judged(
         return wrong_answer(answer)
     try:
         found = examined(report, written)
-        _refuse_other(problem, known, written, found, answer)
+        if known is None:
+            refuse_groundless(found.argument, found.value)
+        if answer != answer_for(found.value, written):
+            # Attack: print true because premises and statement can hold together.
+            raise Refusal(Unproved, "not_entailed", f"what follows is {found.value}, and not what the script prints")
+        if found.argument.mode != "truth" and read_question(problem.question) is None:
+            raise Refusal(Unproved, "question_not_read", f"what is asked cannot be read: {brief(problem.question)}")
+        if asks_otherwise(problem.question, found.argument, problem.options):
+            raise Refusal(Unproved, "goal_mismatch", "the options' checks do not ask what the question asks")
+        if known is not None:
+            refuse_other_theory(found, known, asking())
+            if not holds_in_semantics(problem, known, found.value):
+                raise Refusal(
+                    Unproved, "other_semantics", "the data set's rules run forwards, which does not lead there"
+                )
+        if text_says_otherwise(problem, written, source_name(known), answer):
+            raise Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
     except Refusal as refusal:
         return refused(refusal, problem, answer)
     assert answer is not None
     return Certified(answer, script_certificate(problem, completion, known, found, answer))
-
-
-def _refuse_other(
-    problem: Problem, known: Reference | None, written: Wording, found: Examined, answer: str | None
-) -> None:
-    """Refuse an answer that does not follow, and an argument about something else than the problem."""
-    if known is None:
-        refuse_groundless(found.argument, found.value)
-    if answer != answer_for(found.value, written):
-        # Attack: print true because premises and statement can hold together.
-        raise Refusal(Unproved, "not_entailed", f"what follows is {found.value}, and not what the script prints")
-    if found.argument.mode != "truth" and read_question(problem.question) is None:
-        raise Refusal(Unproved, "question_not_read", f"what is asked cannot be read: {brief(problem.question)}")
-    if asks_otherwise(problem.question, found.argument, problem.options):
-        raise Refusal(Unproved, "goal_mismatch", "the options' checks do not ask what the question asks")
-    if known is not None:
-        refuse_other_theory(found, known, asking())
-        if not holds_in_semantics(problem, known, found.value):
-            raise Refusal(Unproved, "other_semantics", "the data set's rules run forwards, which does not lead there")
-    if text_says_otherwise(problem, written, source_name(known), answer):
-        raise Refusal(Unproved, "text_says_otherwise", "the formulas answer something else than the text asks")
 
 
 def answer_for(value: str, written: Wording) -> str | None:

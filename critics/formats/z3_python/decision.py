@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from critics.formats.z3_python.jail import JailAnswer, run_jailed
-from critics.formats.z3_python.printed import Wording
-from critics.formats.z3_python.report import Check, Run, ScriptRuns
+from critics.formats.z3_python.report import Check, Run, ScriptRuns, Wording
 from critics.problem import is_list
 from critics.replay import scripts
 from critics.replay.certificate import Rejected
-from critics.replay.dialect import Term, conjuncts, members, needed, negated, opened, script, symbols, tokens
-from critics.replay.scripts import Mode
+from critics.replay.scripts import Mode, Term, conjuncts, members, needed, negated, opened, script, symbols, tokens
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous
 from critics.verdict.conclusion import Refusal
 
@@ -32,6 +30,17 @@ class Argument:
     """Other words for the statement that deciding checks use; must mean the same."""
 
 
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """An argument and what follows from it alone: a truth value, or an option's letter."""
+
+    report: ScriptRuns
+    argument: Argument
+    results: Mapping[tuple[Term, ...], str]
+    """Result of every question that was decided."""
+    value: str
+
+
 def answer_of(report: ScriptRuns, wording: Wording) -> str | None:
     """Return what the script answers; None where it says nothing, or several things."""
     return _single(report.runs["base"], wording)
@@ -40,7 +49,12 @@ def answer_of(report: ScriptRuns, wording: Wording) -> str | None:
 def argument_of(report: ScriptRuns, wording: Wording) -> Argument:
     """Return what the script argues; raises `Refusal`."""
     base = report.runs["base"]
-    _refuse_failure(base)
+    if base.failure is not None:
+        kind = TimedOut if base.failure.is_budget else Malformed
+        raise Refusal(kind, base.failure.reason, base.failure.message)
+    if any(check.result == "unknown" for check in base.checks):
+        # Attack: ask something so hard that `else` is reached.
+        raise Refusal(TimedOut, "solver_limit", "the solver ran out of its budget")
     if not base.checks:
         # Attack: print the answer.
         raise Refusal(Unproved, "no_solver_call", "the script never asks a solver")
@@ -48,27 +62,6 @@ def argument_of(report: ScriptRuns, wording: Wording) -> Argument:
         said = wording.answers(base.printed)
         reason, message = ("several_answers", "several answers") if said else ("no_answer", "no answer")
         raise Refusal(Unproved, reason, f"the script prints {message} on a line of its own")
-    _refuse_names(report)
-    argument = _of_truth(report, wording) if wording.truths is not None else _of_options(report, wording)
-    _refuse_lost_premises(report, argument)
-    return argument
-
-
-def _single(run: Run, wording: Wording) -> str | None:
-    answers = wording.answers(run.printed)
-    return next(iter(answers)) if len(answers) == 1 and run.failure is None else None
-
-
-def _refuse_failure(base: Run) -> None:
-    if base.failure is not None:
-        kind = TimedOut if base.failure.is_budget else Malformed
-        raise Refusal(kind, base.failure.reason, base.failure.message)
-    if any(check.result == "unknown" for check in base.checks):
-        # Attack: ask something so hard that `else` is reached.
-        raise Refusal(TimedOut, "solver_limit", "the solver ran out of its budget")
-
-
-def _refuse_names(report: ScriptRuns) -> None:
     shared = sorted({name for run in report.runs.values() for name in run.shared_names})
     if shared:
         # Attack: give two predicates one Z3 name, so that they are one.
@@ -78,6 +71,14 @@ def _refuse_names(report: ScriptRuns) -> None:
         raise Refusal(
             Unproved, "free_variable", f"{', '.join(loose)[:100]} is bound in one formula and free in another"
         )
+    argument = _of_truth(report, wording) if wording.truths is not None else _of_options(report, wording)
+    _refuse_lost_premises(report, argument)
+    return argument
+
+
+def _single(run: Run, wording: Wording) -> str | None:
+    answers = wording.answers(run.printed)
+    return next(iter(answers)) if len(answers) == 1 and run.failure is None else None
 
 
 def _of_truth(report: ScriptRuns, wording: Wording) -> Argument:

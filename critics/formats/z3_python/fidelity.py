@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from critics.formats.z3_python.decision import Solve
-from critics.formats.z3_python.examination import Examined
+from critics.formats.z3_python.decision import Examined, Solve
 from critics.grammar.inflection import is_plural, singular
 from critics.logic.first_order.theory import FolTheory, read_theory
-from critics.replay.dialect import Term, conjuncts, negated, opened, script, symbols
 from critics.replay.first_order import syntax
 from critics.replay.formula import FormulaError
+from critics.replay.scripts import Term, conjuncts, negated, opened, script, symbols
 from critics.verdict import TimedOut, Unproved
 from critics.verdict.certificate import Reference
 from critics.verdict.conclusion import Refusal
@@ -50,7 +49,9 @@ def refuse_other_theory(found: Examined, known: Reference, ask: Solve) -> None:
     _refuse_unstated(premises, axioms, questions)
     if statement != goal and not questions.unsatisfiable([[("xor", statement, goal)]])[0]:
         raise Refusal(Unproved, "goal_mismatch", "the statement is not what the problem asks")
-    _refuse_other_value(found.value, axioms, goal, questions)
+    fails, holds = questions.unsatisfiable([[*axioms, goal], [*axioms, negated(goal)]])
+    if (holds, fails) != (found.value == "true", found.value == "false"):
+        raise Refusal(Unproved, "premises_missing", "what is left out, or taken for granted, decides the statement")
 
 
 def _refuse_unstated(premises: Sequence[Term], axioms: Sequence[Term], questions: "_Questions") -> None:
@@ -65,13 +66,6 @@ def _refuse_unstated(premises: Sequence[Term], axioms: Sequence[Term], questions
         if part not in entailed and not questions.unsatisfiable([[negated(part)]])[0]:
             # Attack: write the answer, or what nobody said, as a premise.
             raise Refusal(Unproved, "axiom_not_in_context", "a premise is not what any one statement says")
-
-
-def _refuse_other_value(value: str, axioms: Sequence[Term], goal: Term, questions: "_Questions") -> None:
-    """The reference must decide as the script does: it may leave out what does not matter, and close no world."""
-    fails, holds = questions.unsatisfiable([[*axioms, goal], [*axioms, negated(goal)]])
-    if (holds, fails) != (value == "true", value == "false"):
-        raise Refusal(Unproved, "premises_missing", "what is left out, or taken for granted, decides the statement")
 
 
 @dataclass(frozen=True, slots=True)

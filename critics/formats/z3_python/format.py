@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
+from critics.replay.replies import Place, answer_place, program_place
 from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 from critics.verdict.conclusion import Refusal
 
 if TYPE_CHECKING:
-    from critics.formats.z3_python.examination import ScriptEvidence
+    from critics.formats.z3_python.critic import ScriptEvidence
     from critics.text.trust.comments import Comment
 
 _ASSERTING = re.compile(r"\b(?:is|are|no|not|every|each|all|if)\b", re.IGNORECASE)
@@ -30,12 +31,17 @@ class Scripts(Format):
 
         return judge_script(problem, attempt)
 
+    def place(self, completion: str) -> Place:
+        from critics.formats.z3_python.exploration import is_script
+
+        return program_place(completion, answer_place(completion), is_script)
+
     def comments(self, completion: str) -> "Iterator[Comment]":
         """Return what stands beside a script, its comments, and strings that say what comments say."""
         return _comments(completion)
 
     def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
-        from critics.replay.dialect import tokens
+        from critics.replay.scripts import tokens
         from critics.text.trust.bars import position_of, text_of_option
 
         examined, claim = _evidence(certificate).examined, certificate.claim
@@ -51,15 +57,15 @@ class Scripts(Format):
 
 
 def _evidence(certificate: Certificate) -> "ScriptEvidence":
-    from critics.formats.z3_python.examination import ScriptEvidence
+    from critics.formats.z3_python.critic import ScriptEvidence
 
     assert isinstance(certificate.evidence, ScriptEvidence)
     return certificate.evidence
 
 
 def _same(evidence: "ScriptEvidence") -> Refusal | None:
-    from critics.formats.z3_python.examination import asking
-    from critics.replay.dialect import members, needed, negated, script
+    from critics.formats.z3_python.critic import asking
+    from critics.replay.scripts import members, needed, negated, script
     from critics.text.trust.bars import SAME, UNDECIDED
 
     examined = evidence.examined
@@ -78,21 +84,18 @@ def _same(evidence: "ScriptEvidence") -> Refusal | None:
     return SAME if rest == ["unsat"] else None
 
 
-def _comments(text: str) -> "Iterator[Comment]":
-    from critics.formats.z3_python.source import parse_script, parted, script_of
+def _comments(script: str) -> "Iterator[Comment]":
+    from critics.formats.z3_python.exploration import parse_script, script_of
     from critics.text.trust.comments import CODE, comment_in, comments_of_lines
 
-    before, script, behind = parted(text)
-    yield from comments_of_lines(before, 0, "")
-    lines, at = script.split("\n"), text.index(script, len(before))
+    lines, at = script.split("\n"), 0
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         code, mark, said = line.partition("#")
         if mark and _ASSERTING.search(said):
             yield comment_in(line, len(code) + 1, at, CODE, code.strip() or following)
         at += len(line) + 1
-    for said in _idle_strings(parse_script(script_of(text))):
+    for said in _idle_strings(parse_script(script_of(script))):
         yield from (each for each in comments_of_lines(said, at, CODE) if _ASSERTING.search(each.text))
-    yield from comments_of_lines(behind, len(text) - len(behind), "")
 
 
 def _idle_strings(tree: ast.Module) -> Iterator[str]:

@@ -5,12 +5,20 @@ symbols, of which the critic then decides everything again by itself.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
 from typing import Any
 
-from critics.problem import is_list, is_object
-from critics.replay.dialect import DialectError, Term, check_declaration, check_term
+from critics.formats.z3_python.values import ScriptError
+from critics.logic.programs.ordering_text import At, Claim, read_ordering
+from critics.problem import TRUTH_VALUES, Problem, is_list, is_object
+from critics.replay.answers import in_terms_of
+from critics.replay.scripts import DialectError, Term, check_declaration, check_term
+from critics.text.question import Asked, adds_condition, read_question
+from critics.text.reference import text_decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +64,17 @@ class ScriptRuns:
     """Lines that add a formula in no run."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadScript:
-    """The script is not Python, or too much of it."""
-
-    reason: str
-    message: str
+class JailBroken(RuntimeError):  # noqa: N818
+    """The jail returned something that our interpreter does not write: a fault of the critic's, or worse."""
 
 
-class ReportError(ValueError):
-    """The bytes are no report: the jail's interpreter is broken, or has been."""
-
-
-def read_report(answer: bytes) -> ScriptRuns | UnreadScript:
-    """Read a report; raises `ReportError`."""
+def read_report(answer: bytes) -> ScriptRuns:
+    """Read a report; raises `JailBroken`, and `ScriptError` where the script is not Python, or too much of it."""
     try:
         record = json.loads(answer)
         if "unread" in record:
             reason, message = map(str, record["unread"])
-            return UnreadScript(reason, message)
+            raise ScriptError(reason, message)
         report = ScriptRuns(
             tuple(check_declaration(text) for text in record["declarations"]),
             {str(ours): str(theirs) for ours, theirs in record["names"].items()},
@@ -82,34 +82,142 @@ def read_report(answer: bytes) -> ScriptRuns | UnreadScript:
             {str(label): _run(run) for label, run in record["runs"].items()},
             tuple(map(int, record["unrun"])),
         )
-        _check_numbers(report)
+        numbers = {n for run in report.runs.values() for check in run.checks for n in check.formulas}
+        numbers |= {n for run in report.runs.values() for n in run.added}
+        if "base" not in report.runs or not all(0 <= number < len(report.formulas) for number in numbers):
+            raise JailBroken("a run is missing, or a formula")
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, DialectError) as error:
-        raise ReportError(f"{type(error).__name__}: {error}") from error
+        raise JailBroken(f"{type(error).__name__}: {error}") from error
     return report
 
 
 def _run(record: Any) -> Run:
     if not is_object(record) or not is_list(record["checks"]):
-        raise ReportError("a run is an object with checks")
-    failure = record["error"]
+        raise JailBroken("a run is an object with checks")
+    failure, checks = record["error"], record["checks"]
+    if any(result not in ("sat", "unsat", "unknown") for _, result in checks):
+        raise JailBroken("a check has another result")
     return Run(
         str(record["printed"]),
         frozenset(map(int, record["added"])),
-        tuple(Check(tuple(map(int, formulas)), _result(result)) for formulas, result in record["checks"]),
+        tuple(Check(tuple(map(int, formulas)), str(result)) for formulas, result in checks),
         tuple(map(str, record["open"])),
         tuple(map(str, record["shared"])),
         None if failure is None else Failure(bool(failure[0]), str(failure[1]), str(failure[2])),
     )
 
 
-def _result(value: Any) -> str:
-    if value not in ("sat", "unsat", "unknown"):
-        raise ReportError(f"no result: {value!r}")
-    return str(value)
+_LEAD = re.compile(
+    r"(?:the\s+)?(?:final\s+|correct\s+)?(?:answer|option|statement|conclusion|claim|result)(?:\s+is)?\s*[:=]?\s*"
+    r"(?:option\s+)?",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"\(?([A-Z])\)?[.):]?")
+_LABEL = re.compile(r"\(?[A-Za-z]\)?[.):]\s*")
+_LETTER_AND_WORD = re.compile(r"\(?([A-C])[.):]\s*(true|false|unknown|uncertain)\.?", re.IGNORECASE)
+_WORDS = {"true": "true", "false": "false", "unknown": "unknown", "uncertain": "unknown"}
 
 
-def _check_numbers(report: ScriptRuns) -> None:
-    numbers = {n for run in report.runs.values() for check in run.checks for n in check.formulas}
-    numbers |= {n for run in report.runs.values() for n in run.added}
-    if "base" not in report.runs or not all(0 <= number < len(report.formulas) for number in numbers):
-        raise ReportError("a run is missing, or a formula")
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Spelling of a problem's answers."""
+
+    options: tuple[str, ...] | None
+    truths: Mapping[str, str] | None
+    """The answer for each truth value; None where the options are statements of their own."""
+
+    def answers(self, printed: str) -> set[str]:
+        """Return every answer that stands on a line of the output."""
+        return {answer for line in printed.splitlines() if (answer := self._answer(line)) is not None}
+
+    def _answer(self, line: str) -> str | None:
+        text = line.strip().strip("*`'\"").strip()
+        lead = _LEAD.match(text)
+        for core in {text, text[lead.end() :]} if lead is not None else {text}:
+            found = self._meant(core.strip().strip("*`'\""))
+            if found is not None:
+                return found
+        return None
+
+    def _meant(self, text: str) -> str | None:
+        plain = _plain(text)
+        for letter, option in _lettered(self.options or ()):
+            if plain in (_plain(option), _plain(_LABEL.sub("", option, count=1))) and plain:
+                return letter
+        letter = _LETTER.fullmatch(text)
+        if letter is not None:
+            return self._by_letter(letter[1])
+        both = _LETTER_AND_WORD.fullmatch(text)
+        if both is not None and self.truths is not None:  # both say the same, or neither does
+            word = self.truths.get(_WORDS[both[2].lower()])
+            return word if word == self._by_letter(both[1]) else None
+        if self.truths is not None and plain in _WORDS:
+            return self.truths.get(_WORDS[plain])
+        return None
+
+    def _by_letter(self, letter: str) -> str | None:
+        if self.options is None:
+            return dict(zip("ABC", TRUTH_VALUES, strict=True)).get(letter)
+        return letter if ord(letter) - ord("A") < len(self.options) else None
+
+
+def wording(options: Sequence[str] | None) -> Wording:
+    """Return how answers to a problem with these options are written."""
+    if options is None:
+        return Wording(None, {value: value for value in TRUTH_VALUES})
+    listed = tuple(options)
+    said = {value: in_terms_of(value, listed) for value in TRUTH_VALUES}
+    truths = {value: letter for value, letter in said.items() if letter is not None}
+    if "true" in truths and len(truths) > 1:
+        return Wording(listed, truths)
+    if 2 <= len(listed) <= 3 and all(_plain(option) == letter.lower() for letter, option in _lettered(listed)):
+        return Wording(listed, dict(zip(TRUTH_VALUES, "ABC"[: len(listed)], strict=False)))
+    return Wording(listed, None)
+
+
+def _lettered(options: Sequence[str]) -> list[tuple[str, str]]:
+    return [(chr(ord("A") + position), option) for position, option in enumerate(options)]
+
+
+def _plain(text: str) -> str:
+    return text.strip().strip(".()").strip().lower()
+
+
+MAX_OBJECTS = 7
+"""In a row; the published texts' most."""
+
+
+def answer_of_text(problem: Problem, written: Wording) -> str | None:
+    """Return the text's own answer, `none` where no option is the only one; None where it is in no such language."""
+    if written.truths is None:
+        return _answer_of_row(problem.context, written.options or (), problem.question)
+    said = text_decides(problem.dataset, problem.context, problem.question)
+    return None if said is None else written.truths.get(said, "none")
+
+
+_SATISFIED: dict[Asked | None, Callable[[list[bool]], bool]] = {
+    "must": all,
+    "fact": all,
+    "could": any,
+    "cannot": lambda truths: not any(truths),
+    "could_be_false": lambda truths: not all(truths),
+}
+"""By what is asked of an option: whether its truth in each of the orders is so."""
+
+
+@lru_cache(maxsize=64)
+def _answer_of_row(context: str, options: tuple[str, ...], question: str) -> str | None:
+    """Return the one option that is as asked in the orders that LogicalDeduction's sentences allow, or `none`."""
+    asked = None if adds_condition(question) else read_question(question)
+    text = read_ordering(context, options)
+    if text is None or len(text.objects) > MAX_OBJECTS or asked not in _SATISFIED:
+        return None
+
+    def holds(claim: Claim, row: tuple[str, ...]) -> bool:
+        place = row.index(claim.one)
+        return place == claim.position if isinstance(claim, At) else place < row.index(claim.other)
+
+    rows = [row for row in permutations(text.objects) if all(holds(claim, row) for claim in text.statements)]
+    found = [[holds(claim, row) for row in rows] for claim in text.options]
+    holding = [number for number, truths in enumerate(found) if _SATISFIED[asked](truths)]
+    return chr(ord("A") + holding[0]) if rows and len(holding) == 1 else "none"

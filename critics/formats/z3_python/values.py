@@ -1,7 +1,7 @@
 """Values of a script's names besides numbers, texts, lists and Z3's expressions; nothing else exists in it.
 
 None of these is a Python object that a script could look into: attributes are looked up in
-`critics.formats.z3_python.methods`.
+`critics.formats.z3_python.vocabulary`.
 """
 
 import ast

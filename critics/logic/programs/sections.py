@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from critics.problem import Problem
 from critics.replay.cursor import ReasonedError
+from critics.replay.replies import Place, answer_place, program_place
 from critics.verdict import Malformed
 from critics.verdict.conclusion import Refusal
 
@@ -17,6 +18,7 @@ MAX_CHARACTERS = 100_000
 _FENCE = re.compile(r"\s*(```|~~~)")
 _ESCAPED = re.compile(r"(?<=\w)\\_(?=\w)")
 """`assigned\\_to`: a name as models write it where they think of Markdown or LaTeX; no program has a backslash."""
+_LISTED = re.compile(r"\s*[-*•]\s+")
 COMMENT = re.compile(r":::|\s::\s")
 """It begins the comment of a line."""
 
@@ -82,13 +84,25 @@ class Row:
     is_fence: bool
 
 
+def heading_of(titles: Mapping[str, Sequence[str]]) -> re.Pattern[str]:
+    """Return what a section's heading is; `titles` maps a section to the ways in which it is headed."""
+    ways = "|".join(way.lower() for ways in titles.values() for way in ways)
+    return re.compile(rf"[ \t#*]*({ways})[ \t*]*(:(?!:)|$)[ \t*]*", re.IGNORECASE)
+
+
+def place_of_program(completion: str, titles: Mapping[str, Sequence[str]]) -> Place:
+    """Return where a program in sections stands in a reply."""
+    heading = heading_of(titles)
+    return program_place(completion, answer_place(completion), lambda line: heading.match(line) is not None)
+
+
 def rows(text: str, titles: Mapping[str, Sequence[str]]) -> Iterator[Row]:
     """Yield the lines of a program; `titles` maps a section to the ways in which it is headed.
 
     Whoever asks what a reader passes over asks this as well, so that both see the same headings and fences.
     """
     named = {way.lower(): section for section, ways in titles.items() for way in ways}
-    heading = re.compile(rf"[ \t#*]*({'|'.join(named)})[ \t*]*(:(?!:)|$)[ \t*]*", re.IGNORECASE)
+    heading = heading_of(titles)
     section, start = "", 0
     for number, whole in enumerate(text.split("\n"), start=1):
         fence, found = _FENCE.match(whole), heading.match(whole)
@@ -128,6 +142,9 @@ def _line(number: int, whole: str, repairs: Repairs) -> Line:
     if _ESCAPED.search(whole) is not None:
         repairs.note("escaped_underscore")
         whole = _ESCAPED.sub("_", whole)
+    if (mark := _LISTED.match(whole)) is not None:
+        repairs.note("list_mark")
+        whole = whole[mark.end() :]
     found = COMMENT.search(whole)
     end = len(whole) if found is None else found.start()
     return Line(number, whole[:end].strip(), whole[end:].strip(" \t\r:"))

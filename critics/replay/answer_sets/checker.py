@@ -18,12 +18,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from critics.replay.answer_sets.language import AspLiteral, AspRule, constants_of
-from critics.replay.answer_sets.mutants import DOMAIN, mutants
-from critics.replay.answer_sets.query import read_query
+from critics.replay.answer_sets.language import DOMAIN, AspLiteral, AspRule, constants_of, mutants
 from critics.replay.answer_sets.reader import AspProgram, read_literal
 from critics.replay.answer_sets.stable_models import Atom, Work, answer_sets, atom_of, ground, plain
-from critics.replay.answer_sets.submission import ProgramTest, Submission, form_of, submission_of
+from critics.replay.answer_sets.submission import ProgramTest, Submission, form_of, read_query, submission_of
 from critics.replay.answer_sets.values import Question
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, are_texts, sealed_certificate
@@ -54,7 +52,13 @@ def check_answer_sets(certificate: object) -> Trust:
 
 def _check(certificate: SealedCertificate) -> None:
     evidence = certificate.evidence
-    _check_shapes(evidence)
+    premises = evidence["num_premises"]
+    if (
+        not are_texts([evidence["completion"], evidence["value"]])
+        or not (premises is None or (type(premises) is int and premises >= 0))
+        or any(test.keys() != _TEST for test in evidence["tests"])
+    ):
+        raise Rejected("ill_formed")
     if len(evidence["completion"]) > MAX_CHARACTERS:
         raise Rejected("too_large")
     submission, work = submission_of(evidence["completion"]), Work()
@@ -69,16 +73,6 @@ def _check(certificate: SealedCertificate) -> None:
         raise Rejected("claim_is_not_gold")
     shown = [ShownTest(**test) for test in evidence["tests"]]
     _check_tests(submission, shown, evidence["num_mutants"], work)
-
-
-def _check_shapes(evidence: Any) -> None:
-    premises = evidence["num_premises"]
-    if (
-        not are_texts([evidence["completion"], evidence["value"]])
-        or not (premises is None or (type(premises) is int and premises >= 0))
-        or any(test.keys() != _TEST for test in evidence["tests"])
-    ):
-        raise Rejected("ill_formed")
 
 
 def _check_premises(program: AspProgram, num_premises: int | None) -> None:
@@ -139,7 +133,13 @@ def _check_tests(submission: Submission, shown: list[ShownTest], num_mutants: ob
         raise Rejected("mutants")
     for test, claimed in zip(tests, shown, strict=True):
         named = [i for number in test.rules for i in numbered.get(number, ())]
-        _check_posed(test, submission.program, work)
+        facts = {rule.heads()[0] for rule in test.facts if rule.is_fact()}
+        if bool(test.literals()) == test.contradiction or set(test.literals()) & facts:
+            raise Rejected("ill_posed_test")
+        if not test.rules or not all(submission.program.numbered().get(number) for number in test.rules):
+            raise Rejected("fake_rule_id")
+        if test.contradiction and next(_models(test.facts, work), None) is None:
+            raise Rejected("facts_self_contradict")
         _check_passed(rules, named, test, claimed, work)
         hurt = [mutant for mutant in damaged if mutant.rule in named]
         killed = [mutant.name for mutant in hurt if not _passes(mutant.applied(rules), test, work)]
@@ -147,16 +147,6 @@ def _check_tests(submission: Submission, shown: list[ShownTest], num_mutants: ob
             raise Rejected("kills")
         if not killed:
             raise Rejected("kills_no_mutant")
-
-
-def _check_posed(test: ProgramTest, program: AspProgram, work: Work) -> None:
-    facts = {rule.heads()[0] for rule in test.facts if rule.is_fact()}
-    if bool(test.literals()) == test.contradiction or set(test.literals()) & facts:
-        raise Rejected("ill_posed_test")
-    if not test.rules or not all(program.numbered().get(number) for number in test.rules):
-        raise Rejected("fake_rule_id")
-    if test.contradiction and next(_models(test.facts, work), None) is None:
-        raise Rejected("facts_self_contradict")
 
 
 def _check_passed(rules: Sequence[AspRule], named: list[int], test: ProgramTest, shown: ShownTest, work: Work) -> None:

@@ -110,7 +110,12 @@ def ground(rules: Iterable[Rule], work: Work) -> list[Ground]:
         found = {}
         for rule in listed:
             for binding in list(bindings(rule.body, possible, {}, work)):
-                instance = _instance(rule, binding, possible, work)
+                heads = dict.fromkeys(
+                    (_filled(atom, local), *_atoms(condition, local))
+                    for atom, condition in rule.heads
+                    for local in bindings(condition, possible, binding, work)
+                )
+                instance = Ground(tuple(heads), *_atoms(rule.body, binding), rule.choice, rule.lower, rule.upper)
                 found[instance] = None
                 for atom, _, _ in instance.heads:
                     possible.setdefault((atom[0], len(atom)), {})[atom] = None
@@ -125,15 +130,6 @@ def apart(rule: Rule) -> Rule:
         return replace(body, positive=tuple(tuple(next(names) if t == "_" else t for t in a) for a in body.positive))
 
     return replace(rule, heads=tuple((atom, named(body)) for atom, body in rule.heads), body=named(rule.body))
-
-
-def _instance(rule: Rule, binding: dict[str, str], possible: Possible, work: Work) -> Ground:
-    heads = dict.fromkeys(
-        (_filled(atom, local), *_atoms(condition, local))
-        for atom, condition in rule.heads
-        for local in bindings(condition, possible, binding, work)
-    )
-    return Ground(tuple(heads), *_atoms(rule.body, binding), rule.choice, rule.lower, rule.upper)
 
 
 def _atoms(body: Body, binding: Mapping[str, str]) -> tuple[frozenset[Atom], frozenset[Atom]]:

@@ -9,7 +9,6 @@ from itertools import combinations, product
 from typing import TypeAlias
 
 from critics.replay.answer_sets.language import is_variable
-from critics.replay.answer_sets.query import AspQuery, Connective, QueryAtom
 from critics.replay.answer_sets.stable_models import (
     Atom,
     Body,
@@ -21,6 +20,7 @@ from critics.replay.answer_sets.stable_models import (
     complement,
     ground,
 )
+from critics.replay.answer_sets.submission import AspQuery, Connective, QueryAtom
 from critics.replay.certificate import TooLarge
 
 Case: TypeAlias = tuple[Rule, ...]

@@ -20,8 +20,7 @@ from typing import Any
 from critics.replay.answers import check_claim
 from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, Unchecked, are_texts, sealed_certificate
 from critics.replay.equivalences.automaton import is_language_of
-from critics.replay.equivalences.graph import Graph, check_equal, is_constant
-from critics.replay.equivalences.prenex import places_of, prenex
+from critics.replay.equivalences.graph import Graph, check_equal, is_constant, places_of, prenex
 from critics.replay.equivalences.regex import read_canonical
 from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.reader import read
@@ -63,7 +62,12 @@ def _check(certificate: SealedCertificate) -> Trust:
         _check_automaton(evidence, detail)
         return Trust.CHECKED
     left, right = read(evidence["left"]), read(evidence["right"])
-    _check_names(evidence, left, right)
+    fo.signature([left, right])
+    applied = (isinstance(part, fo.Atom) and part.arguments for side in (left, right) for part in fo.subformulas(side))
+    if evidence["language"] != "first-order" and any(applied):
+        raise Rejected("not_propositional")
+    if evidence["free"] != {"left": list(fo.open_names([left])), "right": list(fo.open_names([right]))}:
+        raise Rejected("free_names")
     if certificate.reference != "none":
         _check_contingent(left)
     match method:
@@ -97,15 +101,6 @@ def _check_frame(certificate: SealedCertificate) -> None:
     check_claim(certificate, "true")
     if evidence["detail"].keys() != _METHODS[evidence["language"]][evidence["method"]]:
         raise Rejected("ill_formed")
-
-
-def _check_names(evidence: Any, left: fo.Formula, right: fo.Formula) -> None:
-    fo.signature([left, right])
-    applied = (isinstance(part, fo.Atom) and part.arguments for side in (left, right) for part in fo.subformulas(side))
-    if evidence["language"] != "first-order" and any(applied):
-        raise Rejected("not_propositional")
-    if evidence["free"] != {"left": list(fo.open_names([left])), "right": list(fo.open_names([right]))}:
-        raise Rejected("free_names")
 
 
 def _check_prefix(left: fo.Formula, right: fo.Formula, order: list[int], proof: list[list[int]]) -> None:
