@@ -171,3 +171,34 @@ def test_an_answer_ends_the_text_and_has_its_own_reasons(ending: str, verdict: s
 def test_the_answer_alone_is_no_chain_of_thought(text: str, verdict: str) -> None:
     """Also where the context says what is asked: the text has to."""
     assert said(replace(PIP, question="True or false: Pip is a wren."), text) == verdict
+
+
+@pytest.mark.parametrize(
+    ("said_more", "is_certified"),
+    [
+        ("Ned is a newt.", True),
+        ("Therefore Ned is a newt.", False),  # a premise of the context is no conclusion
+        ("Given that, Ned is a newt.", False),
+        ("We can infer that Ned is a newt.", False),
+        ("Ned is a newt (derived above).", False),
+        ("We have shown above that Ned is a newt.", False),
+        ("We have shown above that Pip is a bird.", True),
+        ("The rule says that Ned is a newt.", False),  # a fact is no rule
+        ("Premise 2: Ned is a newt.", False),
+        ("The last premise says that Ned is a newt.", False),
+        ("Since Pip is a wren and Ned is a newt, Pip is a bird.", False),
+    ],
+)
+def test_what_is_called_derived_given_or_a_rule_is_that(said_more: str, is_certified: bool) -> None:
+    found = said(PIP, f"{GOOD} {said_more} Pip is feathered. Answer: true")
+    assert (found == "certified proved") == is_certified, found
+
+
+@pytest.mark.parametrize(("answer", "is_certified"), [("(A) True", True), ("(A) Untrue", False), ("A) Nope", False)])
+def test_a_letter_with_other_words_than_its_options_is_no_answer(answer: str, is_certified: bool) -> None:
+    found = said(replace(PIP, options=("A) True", "B) False")), f"{GOOD} Answer: {answer}")
+    assert (found == "certified proved") == is_certified, found
+
+
+def test_the_question_is_not_said_again_behind_its_answer() -> None:
+    assert said(PIP, f"{GOOD} Answer: true. Statement: Pip is feathered.") == "unproved answer_in_context"

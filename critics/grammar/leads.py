@@ -31,7 +31,7 @@ CONNECTIVE = re.compile(
     r"implies|would mean|allows us to conclude|leads us to conclude)(?: that)?|which (?:means|implies|shows|tells "
     r"us)(?: that)?|that (?:means|implies)(?: that)?|it (?:also )?(?:means|follows|can be (?:concluded|inferred|"
     r"deduced))(?: from (?:this|that|the premises))?(?: that)?|in conclusion|to conclude|based on this|from this|"
-    r"because of this|given this|with this information|by this)"
+    r"because of this|given this|with this information|by this|based on this (?:logic|reasoning))"
     r"|and|but|however|further|furthermore|moreover|additionally|in addition|also|next|now|finally|lastly|first|"
     r"firstly|secondly|"
     r"again|similarly|likewise|besides|on the other hand|in fact|indeed|specifically|in this case|here|second|third|"
@@ -66,7 +66,8 @@ KNOWS = re.compile(
     ANY_CASE,
 )
 FROM = re.compile(
-    r"(?:from|by|according to|based on|given|using|looking at|considering|in|as per|per|applying|with|as stated "
+    r"(?:from|by|according to|based on|given|using|looking at|if we (?:look at|consider)|following this with|"
+    r"considering|in|as per|per|applying|with|as stated "
     r"(?:in|by)|as given in|as|following|because of|due to|and|combining|also from|thanks to|under|"
     rf"since) {SOURCE}(?P<quote>,? (?:that|stating that|which (?:states|says) that|saying that|stating|which "
     r"states))? *(?P<sep>,|:)? *",

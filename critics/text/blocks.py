@@ -137,9 +137,10 @@ def named_answer(value: str, problem: Problem) -> str | None:
     match = re.fullmatch(r"\(?([a-z])(?:[).:](.*))?", value)
     if match is not None and ord(match[1]) - ord("a") < len(problem.options):
         named.add(match[1].upper())
-        if match[2]:
-            # Attack: `A) False` hedges between the option A and the option that says False.
-            named.add(in_terms_of(match[2], problem.options))
+        own = re.sub(r"^\(?[a-z][).:]\s*", "", problem.options[ord(match[1]) - ord("a")].lower()).strip(" .")
+        if match[2] and match[2].strip() != own:
+            # Attack: `A) False` hedges between the option A and the option that says False; `A) Nope` says another.
+            named.add(in_terms_of(match[2], problem.options) or "another")
     named.discard(None)
     return named.pop() if len(named) == 1 else None
 

@@ -42,7 +42,6 @@ _EDGES = " .,:;!\"'"
 _COMMAS = re.compile(
     r", +(?:then +|we (?:know|have|get|can conclude|conclude|can infer)(?: that)? +|it (?:must be|follows) that +)?"
 )
-_SUBJECT = re.compile(r"(?P<subject>.+? (?P<verb>is|are)) (?P<not>not )?(?P<rest>.+)")
 
 
 @dataclass(slots=True)
@@ -101,7 +100,9 @@ class Outline:
         for lead, promised in _LEADS:
             match = lead.match(passage.text)
             if match is not None and match.end():
-                return self._units(passage.part(match.end()), promise=max(promise, promised))
+                units = self._units(passage.part(match.end()), promise=max(promise, promised))
+                told = [claim for unit in units or () if isinstance(unit, Reasoning) for claim in unit.conclusions]
+                return None if told and _is_misnamed(match[0], tuple(told)) else units
         return None
 
     def _aim(self, passage: Passage) -> tuple[Unit, ...] | None:
@@ -252,25 +253,9 @@ class Outline:
             first = self._claim(passage.part(0, joint.start()), promise=promise)
             if first is not None:
                 others = self._claims(passage.part(joint.end()), promise=max(promise, first.promise))
-                if others is None:
-                    others = self._continued(first, passage.part(joint.end()))
                 if others is not None:
                     return (first, *others)
         return None
-
-    def _continued(self, first: Claim, rest: Passage) -> tuple[Claim, ...] | None:
-        """Read `not big` after `Bob is kind and`: what is said of the same subject, once more."""
-        before = _SUBJECT.fullmatch(first.passage.text)
-        if before is None or len(first.said) != 1 or not first.said[0].is_fact:
-            return None
-        if before["not"] and not rest.text.startswith(("not ", f"{before['verb']} ")):
-            # "is not kind and big" may deny one or both.
-            return None
-        subject = before["subject"]
-        if rest.text.startswith(f"{before['verb']} "):
-            subject = subject.removesuffix(f" {before['verb']}")
-        said = self._read(f"{subject} {rest.text}")
-        return None if said is None else (Claim(rest, said),)
 
     def _claim(self, passage: Passage, *, promise: Promise = Promise.NONE) -> Claim | None:
         """Read a passage as one claim, also one that is denied or quoted."""

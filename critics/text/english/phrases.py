@@ -190,7 +190,7 @@ AIM_ENDS = re.compile(r"(?: +(?:is|are) +(?:true|true or false|true, false,? or 
 
 SINCE = re.compile(
     r"(?:since|because|as|given(?: +that)?|(?:given|due to|from|by|using)(?: +the)? +(?:facts?|rules?|premises?"
-    r"|statements?)(?: +that)?,?|from|by|using|knowing that"
+    r"|statements?)(?: +that)?|from|by|using|knowing that"
     r"|based on(?: +the)?(?: +(?:facts?|rules?|premises?|statements?))?(?: +that)?)[: ]+",
     re.IGNORECASE,
 )
