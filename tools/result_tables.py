@@ -67,9 +67,6 @@ def _easy_to_hard(found: Mapping[str, Any]) -> Iterator[str]:
         is_primary = problems == "all" and counted == found["primary"]
         measure = f"{counted}{', ' + problems if problems != 'all' else ''}{' (primary)' * is_primary}"
         yield f"| easy to hard | {measure} | {_mean(strict[0])} | **{_mean(strict[-1])}** | {others} | {n} | {source} |"
-        if problems == "all":
-            blind = f"{_mean(rates['strict-no-gold'][-1])} | majority vote {_mean(rates['majority-no-gold'][-1])}"
-            yield f"| the same without gold answers | {counted} | {_mean(strict[0])} | {blind} | {n} | {source} |"
 
 
 def _is_about(found: Mapping[str, Any], counted: str, problems: str) -> bool:
@@ -112,7 +109,16 @@ def _of_run(report: Mapping[str, Any], metric: str, experiment: str, measure: st
         f"{c['b']} {percent(report['arms'][c['b']]['rounds'][-1][metric])}, lead {_difference(c)}"
         for c in report["comparisons"] if c["metric"] == metric and c["a"] == "strict"
     )  # fmt: skip
-    rates = f"{percent(first[metric])} | **{percent(last[metric])}**"
+    before, after = percent(first[metric]), f"**{percent(last[metric])}**"
+    if (greedy := first.get(f"{metric}_greedy")) is not None:
+        before += f" (greedily {percent(greedy)})"
+        after += f" (greedily {percent(last[f'{metric}_greedy'])})"
+    if "by_retries_resampled" in first:
+        before, after = (
+            f"{told} (resampled {percent(each['by_retries_resampled'][-1][metric])})"
+            for told, each in ((before, first), (after, last))
+        )
+    rates = f"{before} | {after}"
     return f"| {experiment} | {measure} | {rates} | {others} | {last['n']} | `docs/results/{folder}` |"
 
 
