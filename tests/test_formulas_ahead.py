@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.formulas import ahead
 from rollout.formulas.ahead import generate_ahead
-from rollout.formulas.generator import FormulaDrawing, generate, problems
+from rollout.formulas.generator import FormulaDrawing, generate
 from rollout.formulas.languages import FirstOrderFormulas, Formulas, PropositionalFormulas, RegularExpressions
 
 SMALL = RegularExpressions(categories=(2, 3, 4, 9), split="test")
@@ -40,7 +39,7 @@ class Pool:
 
 
 def drawn_ahead(config: Formulas, num: int, pool: Pool) -> Iterator[Problem]:
-    return islice(problems(pool.drawing, ahead._Ahead(pool, num, jobs=2)), num)  # type: ignore[arg-type]
+    return ahead.drawn_ahead(pool.drawing, num, pool, 2)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

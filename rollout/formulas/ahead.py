@@ -39,6 +39,14 @@ def generate_ahead(config: Formulas, num: int, *, seed: int, jobs: int) -> Itera
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__, "__main__"])
     pool = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(drawing.config, seed))
+    try:
+        yield from drawn_ahead(drawing, num, pool, jobs)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def drawn_ahead(drawing: FormulaDrawing, num: int, pool: ProcessPoolExecutor, jobs: int) -> Iterator[Problem]:
+    """Yield the first `num` items; what the pool's processes draw for a turn is taken where it was not seen before."""
     coming = _drawn_by(pool, iter(()), 0)
     is_broken = False
 
@@ -57,10 +65,7 @@ def generate_ahead(config: Formulas, num: int, *, seed: int, jobs: int) -> Itera
             return None
         return found
 
-    try:
-        yield from islice(problems(drawing, ahead), num)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    return islice(problems(drawing, ahead), num)
 
 
 def _drawn_by(
