@@ -45,14 +45,18 @@ def judge_formalised(problem: Problem, attempt: Attempt) -> Verdict:
         formal = read_formulas(problem, text)
     except NoFormulas as error:
         return Malformed("formulas_unreadable", None, brief(str(error)))
-    read, names = _read(problem, formal)
+    claims = [piece for _, piece in formal.text if isinstance(piece, Claim)]
+    read = ReadProblem(problem, [clause for each in claims for clause in each.clauses])
+    written = [each.formula for each in (*formal.context, formal.question, *claims) if each.formula is not None]
+    names = read.names(written)
     given = [
         (formula, read.beside(formula, [said.text], names, is_given=True))
         for said in formal.context
         if (formula := said.formula)
     ]
     found = [(formula, finding) for formula, finding in given if not isinstance(finding, Failed)]
-    answer = _answer(formal, problem)
+    values = {answer_of(piece.value, problem) for _, piece in formal.text if isinstance(piece, Answered)}
+    answer = next(iter(values)) if len(values) == 1 else None
     for stated in ([each for each in found if isinstance(each[1], Passed)], found):
         judged = _judged(formal, [formula for formula, _ in stated], read, names)
         if all(each.refusal is None for each in judged) or len(stated) == len(found):
@@ -71,14 +75,6 @@ def judge_formalised(problem: Problem, attempt: Attempt) -> Verdict:
     passed = sum(isinstance(finding, Passed) for _, finding in given)
     grounding = passed / len(given) if given else 0.0
     return replace(verdict, reading=_reading(text, formal, judged, grounding))
-
-
-def _read(problem: Problem, formal: FormalText) -> tuple[ReadProblem, Names]:
-    """Return the sentences as the grammar reads them, and the phrases that the symbols of all formulas are."""
-    claims = [piece for _, piece in formal.text if isinstance(piece, Claim)]
-    read = ReadProblem(problem, [clause for each in claims for clause in each.clauses])
-    written = [each.formula for each in (*formal.context, formal.question, *claims) if each.formula is not None]
-    return read, read.names(written)
 
 
 def _judged(formal: FormalText, stated: Sequence[Formula], read: ReadProblem, names: Names) -> list[_Judged]:
@@ -112,12 +108,6 @@ def _refusal(
     if Answer.UNDECIDED in found:
         return Refusal(TimedOut, "solver_budget", f"whether {claim.text!r} follows could not be told")
     return Refusal(Unproved, "unsupported_sentence", f"{claim.text!r} does not follow")
-
-
-def _answer(formal: FormalText, problem: Problem) -> str | None:
-    """Return the one answer of the text; None where it has none, or two."""
-    values = {answer_of(piece.value, problem) for _, piece in formal.text if isinstance(piece, Answered)}
-    return next(iter(values)) if len(values) == 1 else None
 
 
 def _verdict(

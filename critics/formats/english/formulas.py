@@ -98,7 +98,10 @@ def read_formulas(problem: Problem, text: str) -> FormalText:
     if question is None or not _is_plainly_asked(problem.question, question):
         raise NoFormulas("the question is in no wording that is read")
     return FormalText(
-        tuple(_said(line, formula) for line, formula in zip(about, _listed(given, "context", about), strict=True)),
+        tuple(
+            Said(_formula(written), line.passage.text)
+            for line, written in zip(about, _listed(given, "context", about), strict=True)
+        ),
         Said(_formula(given["question"]), claim(problem.question)),
         tuple(
             (line, _piece(line, formula, problem, question))
@@ -124,10 +127,6 @@ def _formula(written: object) -> Formula | None:
     except FormulaError:
         return None
     return None if open_names([found]) else found
-
-
-def _said(line: TextSentence, written: object) -> Said:
-    return Said(_formula(written), line.passage.text)
 
 
 def _is_plainly_asked(question: str, statement: Sentence) -> bool:

@@ -230,7 +230,8 @@ class Reasoner:
         more = stronger(formula)
         if key(formula) in self.known.keys:
             return False
-        if self._gives(formula, ()) or (is_existential(formula) and self._gives(formula, self._plain_facts())):
+        plain = [place for place in self.known.facts if not is_existential(self.known.formulas[place])]
+        if self._gives(formula, ()) or (is_existential(formula) and self._gives(formula, plain)):
             return True
         if not more or (is_choice(formula) and self._is_condition(formula)):
             return False
@@ -243,9 +244,6 @@ class Reasoner:
             if self._gives(formula, places) and not any(self._gives(each, places) for each in more):
                 return False
         return True
-
-    def _plain_facts(self) -> list[int]:
-        return [place for place in self.known.facts if not is_existential(self.known.formulas[place])]
 
     def _is_condition(self, choice: Formula) -> bool:
         """Say whether a rule asks for one of the same."""

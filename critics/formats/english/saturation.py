@@ -32,11 +32,8 @@ def bearing(language: ProblemLanguage) -> list[Implication]:
     """Return what bears on the question, stated or inferred."""
     relevant = _relevant(language)
     stated = [clause for clause in language.stated if _key(clause.conclusions[0]) in relevant]
-    return [*stated, *(fact(literal) for literal in _inferred(language) if _key(literal) in relevant)]
-
-
-def _inferred(language: ProblemLanguage) -> list[Literal]:
-    return [entry.statement for entry in saturation(language).entries if isinstance(entry, Inference)]
+    inferred = [entry.statement for entry in saturation(language).entries if isinstance(entry, Inference)]
+    return [*stated, *(fact(literal) for literal in inferred if _key(literal) in relevant)]
 
 
 def _relevant(language: ProblemLanguage) -> set[_Signed]:

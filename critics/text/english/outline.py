@@ -55,7 +55,9 @@ class Outline:
 
     def units(self, line: TextSentence) -> tuple[Unit, ...]:
         """Return the units of one sentence, in the order in which they are judged."""
-        passage = _bare(line.passage.part(0))
+        passage = line.passage.part(0)
+        if (whole := _IN_PARENTHESES.fullmatch(passage.text)) is not None:
+            passage = passage.part(whole.start(1), whole.end(1))
         if not line.is_readable or len(passage.text) > MAX_SENTENCE:
             return (UnreadSentence(),)
         self._tries = 0
@@ -114,7 +116,9 @@ class Outline:
         force = "concludes" if match["concludes"] else "aims" if aims else "asks"
         ends = [len(rest.text), *(comma.start() for comma in re.finditer(", ", rest.text))]
         for end in ends:
-            claim = self._claim(_without(rest.part(0, end), phrases.AIM_ENDS))
+            told = rest.part(0, end)
+            ending = phrases.AIM_ENDS.search(told.text)
+            claim = self._claim(told if ending is None else told.part(0, ending.start()))
             if claim is None:
                 continue
             after = rest.part(end).part(1) if end < len(rest.text) else None
@@ -301,12 +305,6 @@ def _trimmed(passage: Passage) -> Passage:
     return passage.part(start, max(start, len(text.rstrip(_EDGES))))
 
 
-def _bare(passage: Passage) -> Passage:
-    """Return what stands in the parentheses around a whole sentence."""
-    whole = _IN_PARENTHESES.fullmatch(passage.text)
-    return passage if whole is None else passage.part(whole.start(1), whole.end(1))
-
-
 def _untagged(passage: Passage) -> tuple[Passage, Promise] | None:
     """Return a passage without a tag such as `(given)` behind it, and what that promises."""
     tag = phrases.TAGS.search(passage.text)
@@ -314,11 +312,6 @@ def _untagged(passage: Passage) -> tuple[Passage, Promise] | None:
         return None
     promise = Promise.QUOTED if tag["quoted"] else Promise.SHOWN if tag["shown"] else Promise.GIVEN
     return passage.part(0, tag.start()), promise
-
-
-def _without(passage: Passage, ends: re.Pattern[str]) -> Passage:
-    match = ends.search(passage.text)
-    return passage if match is None else passage.part(0, match.start())
 
 
 def _numbers(text: str) -> tuple[int, ...]:
