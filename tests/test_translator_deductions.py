@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from critics.problem import Formal
 from critics.text.reference import Theory, theory
-from critics.text.translators.regular import ATTRIBUTES
+from critics.text.translators.clausal import ATTRIBUTES
 from critics.text.translators.regular import translate_deductions as translate
 from critics.text.translators.translation import TranslationError
 from rollout.problems.prontoqa import ADJECTIVES

@@ -19,10 +19,10 @@ from critics.replay.cursor import ReasonedError
 from critics.replay.formula import parse_statement
 from critics.replay.semantics import Semantics, semantics_of
 from critics.text.background import background
-from critics.text.english.clausal import Namer, clauses_of
 from critics.text.english.statements import CONVENTIONS, Statements
 from critics.text.reference import TRANSLATORS, same_formal, translation
 from critics.text.translators import prontoqa, regular
+from critics.text.translators.clausal import Namer, clauses_of
 from critics.text.translators.syllogism import ask
 from critics.text.translators.translation import TranslationError, Unread
 from critics.verdict.conclusion import Refusal

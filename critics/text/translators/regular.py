@@ -25,20 +25,11 @@ from critics.grammar.lexicon import is_base, is_plural, third, third_person
 from critics.grammar.nouns import EVERYONE
 from critics.grammar.reader import Reader, Refusal
 from critics.problem import Formal
-from critics.replay.first_order.syntax import (
-    Atom,
-    Compound,
-    Constant,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Term,
-    Variable,
-)
+from critics.replay.clauses import statement_of
+from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, subformulas
 from critics.replay.formula import MAX_NAME_LENGTH, Literal, Rule, Statement, parse_statement
 from critics.replay.kernel import Kernel, WorkLimitExceeded
+from critics.text.translators.clausal import ATTRIBUTES, Namer, alternatives, clauses_of
 from critics.text.translators.function_words import EMPTY_WORDS
 from critics.text.translators.translation import (
     WORD,
@@ -52,14 +43,6 @@ from critics.text.translators.translation import (
     unnumbered,
 )
 
-ATTRIBUTES = frozenset(
-    """
-    blue red brown orange small large metallic wooden luminous liquid transparent opaque nervous happy feisty shy
-    bright dull sweet sour spicy bitter floral fruity earthy hot cold temperate kind mean angry amenable aggressive
-    melodic muffled discordant loud slow moderate fast windy sunny overcast rainy snowy
-    """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
-)
-"""The adjectives of the deduction rules' generator; its proofs take each before a noun for a property by itself."""
 _X = "'x"
 _MAX_JOINED = 9
 """More are read in too many ways; the data sets join five."""
@@ -111,17 +94,17 @@ class _Problem:
     roles: Roles = field(default_factory=Roles)
     domains: dict[str, str] = field(default_factory=dict[str, str])
 
-    def said(self, sentence: str) -> Iterator[tuple[Alternatives, Alternatives]]:
-        """Yield conditions and what they lead to, as alternatives; raises `TranslationError`."""
+    def formulas(self, sentence: str) -> Iterator[Formula]:
+        """Yield what a sentence says, each of its words in its one role; raises `TranslationError`."""
         listed = _SAME_SUBJECT.fullmatch(sentence)
         parts = [sentence] if listed is None else re.split(r",? and |, ", sentence)
         with reading(sentence):
             if _SENTENCE.fullmatch(sentence) is None:
                 raise Unread("a sentence begins with a capital, ends with a full stop, and has words and commas alone")
             for part in parts:
-                yield self._clause(part)
+                yield self._formula(part)
 
-    def _clause(self, sentence: str) -> tuple[Alternatives, Alternatives]:
+    def _formula(self, sentence: str) -> Formula:
         if len(re.findall(r",? (?:and|or) |, ", sentence)) > _MAX_JOINED:
             raise Unread(f"more than {_MAX_JOINED} conditions or properties are joined")
         if (passed := _PASSED_OVER.search(sentence)) is not None:
@@ -134,38 +117,46 @@ class _Problem:
         _check_pronouns(sentence)
         ranges = [EVERYONE in read.conventions, re.search(r"\b(?:some|every)?things?\b", sentence) is not None]
         self.domains |= {kind: sentence for kind, found in zip(("people", "things"), ranges, strict=True) if found}
-        formula = read.formula
-        while isinstance(formula, Quantified) and formula.quantifier is Quantifier.ALL:
-            formula = formula.body
         written = re.sub(r"[,.]", "", sentence).split(" ")
-        words = [written[0].lower(), *written[1:]]
-        maker = _Literals(self.roles, self.language.attributes, words, set(written))
-        match formula:
-            case Compound(Operator.IMPLIES, (condition, said)):
-                return maker.alternatives(condition), maker.alternatives(said)
-            case _:
-                return ((),), maker.alternatives(formula)
+        uses = _Words(self.roles, self.language.attributes, [written[0].lower(), *written[1:]], set(written))
+        for part in subformulas(read.formula):
+            if isinstance(part, Atom):
+                uses.claim(part)
+            elif isinstance(part, Not) and not isinstance(part.body, Atom):
+                raise Unread("'not' before what is joined may deny one part or all")
+        return read.formula
+
+    def _namer(self, formula: Formula) -> Namer:
+        atoms = [part.predicate.split(" ") for part in subformulas(formula) if isinstance(part, Atom)]
+        return Namer("proofwriter", frozenset(words[-1] for words in atoms if len(words) > 1 and words[-1] != "_"))
 
     def statements(self, sentence: str) -> list[Statement]:
         """Return the facts or the rules that a sentence states; raises `TranslationError`."""
         found: list[Statement] = []
-        for conditions, said in self.said(sentence):
-            if len(said) > 1:
-                raise TranslationError(sentence, "to use it would need case analysis (or-elimination)")
-            found += [Rule(way, one) if way else one for way in conditions for one in said[0]]
-        if any(isinstance(one, Literal) and one.variables() for one in found):
-            raise TranslationError(sentence, "it says something of everything there is")
+        for formula in self.formulas(sentence):
+            with reading(sentence):
+                clauses = clauses_of(formula, self._namer(formula))
+            for clause in clauses:
+                said = statement_of(clause)
+                if said is None:
+                    raise TranslationError(sentence, "to use it would need case analysis (or-elimination)")
+                if isinstance(said, Rule) and not said.premises:
+                    raise TranslationError(sentence, "it says something of everything there is")
+                found.append(said)
         return found
 
     def asked(self, question: str) -> Alternatives:
         """Return what is asked about named objects; raises `TranslationError`."""
         try:
-            ((conditions, said), *others) = self.said(claim(question, self.language.lead))
+            said = claim(question, self.language.lead)
+            (formula,) = self.formulas(said)
+            with reading(said):
+                denials = alternatives(formula, {}, self._namer(formula), holds=False)
         except TranslationError as error:
             raise TranslationError(question, error.why) from error
-        if others or conditions != ((),) or any(one.variables() for one in chain(*said)):
-            raise TranslationError(question, "a question must be a claim about named objects")
-        return said
+        except ValueError as error:
+            raise TranslationError(question, "a question must be one claim about named objects") from error
+        return tuple(tuple(one.negated() for one in each) for each in denials)
 
     def check_domains(self) -> None:
         """Refuse a problem in which `people` may be others than `things`."""
@@ -176,56 +167,39 @@ class _Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class _Literals:
-    """Makes literals of one sentence's reading, and gives each of its words its role."""
+class _Words:
+    """The words of one sentence, each of which is given its role."""
 
     roles: Roles
     attributes: frozenset[str]
     words: list[str]
     capitals: set[str]
 
-    def alternatives(self, formula: Formula) -> Alternatives:
-        match formula:
-            case Compound(Operator.OR, parts):
-                found = tuple(chain.from_iterable(map(self.alternatives, parts)))
-            case _:
-                found = (tuple(self._conjuncts(formula)),)
-        return found
-
-    def _conjuncts(self, formula: Formula) -> Iterator[Literal]:
-        match formula:
-            case Compound(Operator.AND, parts):
-                for part in parts:
-                    yield from self._conjuncts(part)
-            case Atom():
-                yield from self._literals(formula)
-            case Not(Atom() as atom):
-                found = self._literals(atom)
-                if len(found) > 1:
-                    raise Unread("to deny two properties at once is a disjunction")
-                yield found[0].negated()
-            case _:
-                raise Unread("it is no fact and no rule with a single conclusion")
-
-    def _literals(self, atom: Atom) -> list[Literal]:
-        arguments = tuple(map(self._term, atom.arguments))
+    def claim(self, atom: Atom) -> None:
+        """Give the words of an atom their roles; raises `Unread`."""
+        for term in atom.arguments:
+            if isinstance(term, Constant):
+                self._object(term.name)
         first, _, rest = atom.predicate.partition(" ")
         if rest == "_":
-            return [Literal(True, self._verb(first), arguments)]
-        if rest and first in self.attributes:
+            self._verb(first)
+        elif rest and first in self.attributes:
             if "are" in self.words and {"and", "or"} & set(self.words):
                 raise Unread("the adjective may belong to more than one of the nouns")
             self.roles.claim(first, "adjective")
-            return [Literal(True, first, arguments), Literal(True, self._property(rest), arguments)]
-        return [Literal(True, self._property(atom.predicate), arguments)]
+            self._property(rest)
+        else:
+            self._property(atom.predicate)
 
-    def _property(self, name: str) -> str:
-        """Return the symbol of a noun or an adjective, which its places in the sentence tell apart."""
+    def _property(self, name: str) -> None:
+        """Tell nouns and adjectives apart by their places in the sentence."""
         _check(name)
-        seen = [at for at, word in enumerate(self.words) if name in (word, self._singular(word))]
+        seen = [at for at, word in enumerate(self.words) if name in (word, Reader().vocabulary.singular(word))]
         if not seen:
             raise Unread(f"{name!r} is no word of the sentence")
         for at in seen:
+            if is_ambiguous(self.words[at]):
+                raise Unread(f"{self.words[at]!r} is the plural of two different nouns")
             before = self.words[at - 1] if at else ""
             if before in self.attributes:
                 before = self.words[at - 2] if at > 1 else ""
@@ -233,14 +207,8 @@ class _Literals:
             if third(self.words[at]) == name and "are" not in self.words:
                 raise Unread(f"{self.words[at]!r} says what is done, and to nobody")
             self.roles.claim_forms(name, "noun" if is_noun else "adjective")
-        return name
 
-    def _singular(self, word: str) -> str:
-        if is_ambiguous(word):
-            raise Unread(f"{word!r} is the plural of two different nouns")
-        return Reader().vocabulary.singular(word)
-
-    def _verb(self, base: str) -> str:
+    def _verb(self, base: str) -> None:
         symbol = third_person(base)
         if not is_base(base) or not {base, symbol} & set(self.words):
             raise Unread(f"{base!r} is no verb in the present")
@@ -248,28 +216,23 @@ class _Literals:
             if form not in _ALSO_VERBS:
                 _check(form)
             self.roles.claim(form, "verb")
-        return symbol
 
-    def _term(self, term: Term) -> str:
-        if isinstance(term, Variable):
-            return _X
-        if not isinstance(term, Constant):
-            raise Unread("it names no object")
-        article, _, noun = term.name.partition(" ")
+    def _object(self, name: str) -> None:
+        article, _, noun = name.partition(" ")
         if not noun:
-            if article.capitalize() not in self.capitals:
-                raise Unread(f"{article!r} is not a name")
-            _check(article)
-            self.roles.claim_forms(article, "name")
-            return article
+            if name.capitalize() not in self.capitals:
+                raise Unread(f"{name!r} is not a name")
+            _check(name)
+            self.roles.claim_forms(name, "name")
+            return
         parts = noun.split(" ")
         if article != "the" or len(parts) > 2 or any(part.endswith("ly") for part in parts):
-            raise Unread(f"{term.name!r} is not one object")
+            raise Unread(f"{name!r} is not one object")
         for part, role in zip(parts, ("part of a longer name", "head of a longer name"), strict=False):
             _check(part)
             if len(parts) > 1:
                 self.roles.claim(part, role)
-        return self.roles.claim("-".join(parts), "object")
+        self.roles.claim("-".join(parts), "object")
 
 
 def _check_pronouns(sentence: str) -> None:

@@ -24,13 +24,20 @@ from critics.replay.first_order.syntax import (
     Variable,
 )
 from critics.replay.formula import MAX_NAME_LENGTH, MAX_PREMISES, NAME, Literal
-from critics.text.translators.regular import ATTRIBUTES
 from critics.text.translators.translation import Unread
 
+ATTRIBUTES = frozenset(
+    """
+    blue red brown orange small large metallic wooden luminous liquid transparent opaque nervous happy feisty shy
+    bright dull sweet sour spicy bitter floral fruity earthy hot cold temperate kind mean angry amenable aggressive
+    melodic muffled discordant loud slow moderate fast windy sunny overcast rainy snowy
+    """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
+)
+"""The adjectives of the deduction rules' generator; its proofs take each before a noun for a property by itself."""
 MAX_ALTERNATIVES = 4
 _NOUN = re.compile(r"\b(?:an?|every|each|no|any)(?: [a-z-]+)*? ([a-z-]+)(?= (?:is|that|who|and|or|does)\b|[,.?]|$)")
-_Bound = Mapping[str, str]
-_Some = list[tuple[Literal, ...]]
+Bound = Mapping[str, str]
+Some = list[tuple[Literal, ...]]
 """Alternatives, of which each is a conjunction, or conjuncts, of which each is an alternative."""
 
 
@@ -48,7 +55,7 @@ class Namer:
         is_whole = dataset in ("prontoqa", "proofwriter")
         return cls(dataset, frozenset(() if is_whole else _NOUN.findall(text.lower())))
 
-    def literals(self, atom: Atom, bound: _Bound) -> list[Literal]:
+    def literals(self, atom: Atom, bound: Bound) -> list[Literal]:
         """Return an atom as literals; raises `Unread`."""
         arguments = tuple(self._term(term, bound) for term in atom.arguments)
         *before, name = atom.predicate.split(" ")
@@ -60,7 +67,7 @@ class Namer:
             names = [atom.predicate.replace(" ", "-")]
         return [Literal(True, _name(each), arguments) for each in names]
 
-    def _term(self, term: Term, bound: _Bound) -> str:
+    def _term(self, term: Term, bound: Bound) -> str:
         match term:
             case Variable(name):
                 return bound[name]
@@ -76,7 +83,7 @@ def clauses_of(formula: Formula, namer: Namer) -> tuple[Implication, ...]:
     return tuple(_clauses(formula, {}, namer))
 
 
-def _clauses(formula: Formula, bound: _Bound, namer: Namer) -> list[Implication]:
+def _clauses(formula: Formula, bound: Bound, namer: Namer) -> list[Implication]:
     match formula:
         case Quantified(Quantifier.ALL, variable, body):
             return _clauses(body, {**bound, variable: f"'{variable}"}, namer)
@@ -84,25 +91,25 @@ def _clauses(formula: Formula, bound: _Bound, namer: Namer) -> list[Implication]
             return [clause for part in operands for clause in _clauses(part, bound, namer)]
         case Compound(Operator.IMPLIES, (condition, said)):
             # The condition's conjunctions are the denials of its denial's alternatives.
-            cases = [tuple(one.negated() for one in each) for each in _alternatives(condition, bound, namer, False)]
-            concluded = _alternatives(said, bound, namer, True)
+            cases = [tuple(one.negated() for one in each) for each in alternatives(condition, bound, namer, False)]
+            concluded = alternatives(said, bound, namer, True)
         case _:
-            cases, concluded = [()], _alternatives(formula, bound, namer, True)
+            cases, concluded = [()], alternatives(formula, bound, namer, True)
     if max(map(len, concluded)) > MAX_ALTERNATIVES or max(map(len, cases)) > MAX_PREMISES:
         raise Unread("too many properties are joined")
     return [Implication(premises, chosen) for premises in cases for chosen in concluded]
 
 
-def _alternatives(formula: Formula, bound: _Bound, namer: Namer, holds: bool) -> _Some:
+def alternatives(formula: Formula, bound: Bound, namer: Namer, holds: bool) -> Some:
     """Return the conjuncts of a formula, or of its denial, each as alternatives of which one holds."""
     match formula:
         case Atom():
             said = namer.literals(formula, bound)
             return [(literal,) for literal in said] if holds else [tuple(literal.negated() for literal in said)]
         case Not(body):
-            return _alternatives(body, bound, namer, not holds)
+            return alternatives(body, bound, namer, not holds)
         case Compound(Operator.AND | Operator.OR as operator, operands):
-            parts = [_alternatives(part, bound, namer, holds) for part in operands]
+            parts = [alternatives(part, bound, namer, holds) for part in operands]
             if (operator is Operator.AND) == holds:
                 return [each for part in parts for each in part]
             chosen = [tuple(dict.fromkeys(one for each in some for one in each)) for some in product(*parts)]
@@ -112,7 +119,7 @@ def _alternatives(formula: Formula, bound: _Bound, namer: Namer, holds: bool) ->
         case Compound(Operator.XOR, (one, other)) if holds:
             both = Compound(Operator.AND, (one, other))
             neither = Compound(Operator.OR, (one, other))
-            return [*_alternatives(neither, bound, namer, True), *_alternatives(both, bound, namer, False)]
+            return [*alternatives(neither, bound, namer, True), *alternatives(both, bound, namer, False)]
         case _:
             raise Unread("it speaks of something that has no name")
 
