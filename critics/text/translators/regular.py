@@ -54,7 +54,8 @@ _OPENS_ANY = re.compile(r"If (?:(?:some|any)(?P<noun>one|thing)|people|things) "
 _PRONOUN = re.compile(r"\b(?:it|they|he|she)\b")
 _OTHER_SUBJECT = re.compile(r" and [A-Z].*\bthey\b")
 _PASSED_OVER = re.compile(
-    r"\b(?:also|thus|therefore|hence|both|either)\b|^(?!If ).*\bthen\b|\bthen\b.*\bthen\b"
+    r"\b(?:also|thus|therefore|hence|both|either)\b|\b(?:is|are|not) some(?:one|thing)\b|\b(?:do|does) (?!not\b)"
+    r"|^(?!If ).*\bthen\b|\bthen\b.*\bthen\b"
     r"|\b(?!(?:[Aa]ll|[Ee]very|[Ee]ach|[Nn]o|[Oo]nly|[Aa]ny|are|is|not|and|or|an?)\b)[A-Za-z-]+ [a-z-]+ "
     r"(?:people|things?|person)\b"
 )
@@ -212,6 +213,8 @@ class _Words:
         symbol = third_person(base)
         if not is_base(base) or not {base, symbol} & set(self.words):
             raise Unread(f"{base!r} is no verb in the present")
+        if re.search(rf"\b(?:is|are) (?:not )?(?:{base}|{symbol})\b", " ".join(self.words)) is not None:
+            raise Unread(f"{base!r} stands behind a verb")
         for form in (base, symbol):
             if form not in _ALSO_VERBS:
                 _check(form)
