@@ -1,4 +1,4 @@
-"""Every command as somebody meets it who mistypes it: an example, a suggestion, a status, and completion."""
+"""Every command as somebody meets it who mistypes it: an example, a suggestion and a status."""
 
 import json
 import re
@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from training import cli
 from training.cli import ALIASES, FURTHER, app
 from training.cli import COMMANDS as MAIN
-from training.commands import completion
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = (*MAIN, *FURTHER)
@@ -69,53 +68,6 @@ def test_the_main_help_lists_every_command_and_the_exit_statuses() -> None:
     assert all(re.search(rf"^  {command}\b", shown, re.MULTILINE) for command in COMMANDS)
     assert "130 interrupted" in shown
     assert "--install-completion" in shown
-
-
-def completions(*words: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return what a shell would offer for the last word."""
-    monkeypatch.setenv("COMP_WORDS", " ".join(("certistar", *words)))
-    monkeypatch.setenv("COMP_CWORD", str(len(words)))
-    monkeypatch.setenv("_CERTISTAR_COMPLETE", "complete_bash")
-    shown = CliRunner().invoke(app, [], prog_name="certistar")
-    return shown.stdout.split()
-
-
-CONFIG = str(ROOT / "configs" / "smoke.yaml")
-
-
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        ("ju", "judge"),
-        ("filter rows.csv --keep st", "strict"),
-        ("filter rows.csv --as z3", "z3-python"),
-        ("filter rows.csv --dataset syl", "syllogism"),
-        ("problems prontoqa-", "prontoqa-ood"),
-        ("problems prontoqa --split dev", "develop"),
-        ("guide par", "parity"),
-        ("export kept --to par", "parquet"),
-        (f"demonstrate p.jsonl --config {CONFIG} --arm na", "naive"),
-        (f"run {CONFIG} --set model.thinking_b", "model.thinking_budget="),
-        (f"run {CONFIG} --set training.layout=pac", "training.layout=packed"),
-        (f"run {CONFIG} --set training.offload=t", "training.offload=true"),
-        ("run smo", ""),
-        ("run configs/smo", "configs/smoke.yaml"),
-        ("run ", "configs/smoke.yaml configs/other.yaml"),
-        ("demonstrate p.jsonl --config nowhere.yaml --arm na", ""),
-    ],
-)
-def test_what_is_typed_is_completed(words: str, offered: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "configs").mkdir()
-    for name in ("smoke", "other"):
-        (tmp_path / "configs" / f"{name}.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    assert set(completions(*words.split(" "), monkeypatch=monkeypatch)) == set(offered.split())
-
-
-def test_only_parameters_that_there_are_have_completions() -> None:
-    of_commands = {(name, parameter.name) for name in COMMANDS for parameter in cli.command(name).params}
-    assert of_commands >= completion._OF_COMMANDS.keys()
-    assert {parameter for _, parameter in of_commands} >= completion._OF_ALL.keys()
 
 
 def test_files_made_are_counted_in_json(tmp_path: Path) -> None:

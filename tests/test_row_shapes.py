@@ -19,7 +19,7 @@ from critics.judge import judge_record
 from rollout.records.traces import Trace
 from training.cli import app
 from training.curation.outcomes import outcomes, told
-from training.exchange.columns import Parts
+from training.exchange.columns import Parts, read_answers
 from training.exchange.rationales import Reading, Table, as_they_stand, read_table
 from training.exchange.shapes import asked_of, format_of
 from training.exchange.tables import Row, Rows, read_rows
@@ -174,7 +174,9 @@ def test_facts_of_a_system_prompt_count_against_a_text_too() -> None:
 )
 def test_of_two_columns_that_may_be_the_text_none_is_taken(rows: list[dict[str, Any]], said: str) -> None:
     how: dict[str, Any] = (
-        {"columns": ["question=question,rationale=rationale,answer=rationale"]} if "no row" in said else {}
+        {"columns": {"question": "question", "rationale": "rationale", "answer": "rationale"}}
+        if "no row" in said
+        else {}
     )
     with pytest.raises(InputError, match=said):
         read(*rows, **how)
@@ -184,12 +186,12 @@ def test_a_gold_answer_is_the_column_that_is_named_so_and_refutes() -> None:
     row = {"context": FACTS, "question": ASKED, "rationale": PROOF, "label": 0}
     with pytest.raises(InputError, match="--answers 0=true"):
         read(row)
-    assert judged(read(row, answers=["0=false,1=true"])) == ["refuted"]
-    assert judged(read(row, answers=["0=true"])) == ["certified"]
+    assert judged(read(row, answers={"0": "false", "1": "true"})) == ["refuted"]
+    assert judged(read(row, answers={"0": "true"})) == ["certified"]
     assert judged(read({**row, "label": None})) == ["certified"]
-    assert judged(read(row, columns=["answer=-"])) == ["certified"]
+    assert judged(read(row, columns={"answer": "-"})) == ["certified"]
     with pytest.raises(InputError, match="WORD=ANSWER"):
-        read(row, answers=["0"])
+        read_answers(["0"])
 
 
 def test_a_syllogism_is_known_by_its_question() -> None:

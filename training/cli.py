@@ -15,12 +15,10 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-
-from training.commands.completion import completer
 
 COMMANDS = (
     *("demo", "run", "compare", "report"),
@@ -70,17 +68,8 @@ def command(name: str) -> Any:
     module = import_module(f"training.commands.{_module(name)}")
     single = typer.Typer(add_completion=False, **SETTINGS)
     epilog = f"\b\nExample: {module.EXAMPLE}\n\n{EXIT_STATUS}"
-    function = getattr(module, _function(name))
-    _complete(name, function)
-    single.command(name, epilog=epilog)(_guarded(function))
+    single.command(name, epilog=epilog)(_guarded(getattr(module, _function(name))))
     return typer.main.get_command(single)
-
-
-def _complete(name: str, function: Callable[..., None]) -> None:
-    """Say of each parameter what a shell offers for it."""
-    for parameter, hint in get_type_hints(function, include_extras=True).items():
-        for told in getattr(hint, "__metadata__", ()):
-            told.autocompletion = completer(name, parameter)
 
 
 def _module(name: str) -> str:

@@ -1,6 +1,7 @@
 """`audit SOURCE`: the gold labels of a data set, compared with what its own text proves."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -8,17 +9,33 @@ from pathlib import Path
 from typing import Any
 
 from critics.judge import JudgePool
+from critics.replay.grades import count_by_grade
 from training.commands.messages import say
-from training.exchange.gold_labels import BY_READING, NOT_CHECKED, RIGHT, WRONG, audited
-from training.exchange.label_figures import figures, write_audit
-from training.exchange.labelled import read_labelled
+from training.estimates import Proportion
+from training.exchange.columns import read_answers, read_columns
+from training.exchange.gold_labels import (
+    BY_READING,
+    DISAGREE,
+    NOT_CHECKED,
+    READINGS,
+    RIGHT,
+    UNREAD,
+    WRONG,
+    Finding,
+    audited,
+    way_of,
+)
+from training.exchange.labelled import Labelled, read_labelled
 from training.exchange.rationales import Reading
-from training.lineage.kept import free_name
+from training.lineage.kept import free_name, new_folder, slim
 from training.logs import tracked
+from training.records.store import write_json, write_records
 from training.tables import with_interval
 
 _MOST = 5
 """Wrong labels that are printed; all are in the folder."""
+_OUTCOMES = (RIGHT, WRONG, BY_READING, NOT_CHECKED)
+_UNDECIDED = ("timeout", "error", "time_limit", "worker_died", "work_limit", "solver_budget", "undecidable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +63,15 @@ def audit_labels(asked: LabelAudit) -> bool:
     cases that show that nothing follows. What is not read, not decided or contradicts itself is not checked.
     """
     free_name(asked.out)
-    reading = Reading(asked.columns or (), asked.answers or (), None, asked.dataset)
+    reading = Reading(read_columns(asked.columns), read_answers(asked.answers), None, asked.dataset)
     labelled = read_labelled(asked.source, reading, asked.num, asked.seed, asked.encoding)
     for line in labelled.told:
         say(line)
     with JudgePool(jobs=asked.jobs, timeout_s=asked.timeout) as pool:
         findings = audited(labelled.problems, partial(_judged, pool), quick=asked.quick)
-    told: Mapping[str, Any] = figures(findings, labelled, Path(asked.source).name)
+    told = figures(findings, labelled, Path(asked.source).name)
     if asked.out is not None:
-        write_audit(asked.out, findings, labelled, told)
+        _write(asked.out, findings, labelled, told)
     if asked.as_json:
         print(json.dumps(told))
     else:
@@ -67,21 +84,86 @@ def _judged(pool: JudgePool, records: Iterable[dict[str, Any]]) -> Iterator[dict
     return tracked(pool.judge(listed), total=len(listed), what="deciding") if listed else iter(())
 
 
+def figures(findings: Sequence[Finding], labelled: Labelled, source: str) -> Mapping[str, Any]:
+    """Return counts and rates with 95% intervals (Wilson), as JSON; `source` names what was audited."""
+    counts = Counter(finding.outcome for finding in findings)
+    reasons = Counter(f.reason for f in findings if f.outcome == NOT_CHECKED)
+    reasons.update(row.reason for row in labelled.unreadable)
+    checked = [finding for finding in findings if finding.outcome != NOT_CHECKED]
+    told = [(finding, finding.record()) for finding in findings]
+    shown = [(f, {key: row[key] for key in ("id", "gold", "proved", "shown", "certificates")}) for f, row in told]
+    by_label: dict[str, Counter[str]] = {}
+    for finding, row in told:
+        by_label.setdefault(str(row["gold"]), Counter())[finding.outcome] += 1
+    of_readings = {
+        name: sum(finding.readings.get(name, finding.proved) != finding.problem.answer for finding in checked)
+        for name in READINGS
+        if any(name in finding.readings for finding in checked)
+    }
+    return {
+        "source": source,
+        "labels": len(findings) + len(labelled.unreadable),
+        "checked": len(checked),
+        "agree": counts[RIGHT],
+        "by_reading": counts[BY_READING],
+        "not_checked": counts[NOT_CHECKED] + len(labelled.unreadable),
+        "unread": len(labelled.unreadable) + sum(reasons[reason] for reason in UNREAD),
+        "undecided": sum(reasons[reason] for reason in _UNDECIDED),
+        "rate": _rate(counts[WRONG], len(checked)),
+        "readings": {name: _rate(count, len(checked)) for name, count in of_readings.items()},
+        "by_label": {
+            label: {
+                "n": num.total(),
+                **{name: num[name] for name in _OUTCOMES},
+                "rate": _rate(num[WRONG], num.total() - num[NOT_CHECKED]),
+            }
+            for label, num in sorted(by_label.items())
+        },
+        "two_ways": sum(len(set(map(way_of, finding.proofs))) > 1 for finding in checked),
+        "grades": count_by_grade(finding.grade for finding in checked),
+        "reasons": dict(sorted(reasons.items())),
+        "wrong": [row for finding, row in shown if finding.outcome == WRONG],
+        "formalisation_disagrees": [row for finding, row in shown if finding.reason == DISAGREE],
+    }
+
+
+def _rate(count: int, n: int) -> dict[str, object]:
+    """Return the share of wrong labels among those checked; null where none was."""
+    found = Proportion(count, n)
+    interval = [round(end, 4) for end in found.interval]
+    return {"wrong": count, "n": n, "rate": round(found.rate, 4) if n else None, "interval": interval}
+
+
+def _write(out: Path, findings: Sequence[Finding], labelled: Labelled, told: Mapping[str, Any]) -> None:
+    """Write the folder of an audit, whole or not at all: every label with its columns, certificates, figures."""
+    lines: list[dict[str, Any]] = []
+    for finding in findings:
+        row = labelled.rows.get(finding.problem.id)
+        lines.append({**finding.record(), "row": finding.problem.record() if row is None else dict(row.values)})
+    for bad in labelled.unreadable:
+        said = {"reason": bad.reason, "feedback": bad.feedback, "row": bad.row}
+        lines.append({"id": bad.id, "outcome": NOT_CHECKED, **said})
+    with new_folder(out) as folder:
+        write_records(folder / "labels.jsonl", lines)
+        proofs = (slim(proof) for finding in findings for proof in finding.proofs)
+        write_records(folder / "certificates.jsonl", proofs, checksum=True)
+        write_json(folder / "figures.json", told)
+
+
 def _show(told: Mapping[str, Any], out: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table("label", "n", RIGHT, WRONG, BY_READING, NOT_CHECKED, "wrong of checked", title=told["source"])
+    shown = Table("label", "n", *_OUTCOMES, "wrong of checked", title=told["source"])
     for label, row in told["by_label"].items():
-        counts = [str(row[key]) for key in ("n", RIGHT, WRONG, BY_READING, NOT_CHECKED)]
-        shown.add_row(label, *counts, _rate(row["rate"]))
+        shown.add_row(label, *(str(row[key]) for key in ("n", *_OUTCOMES)), _said(row["rate"]))
     Console(stderr=True).print(shown)
     say(
         f"{told['labels']} labels: {told['checked']} checked ({told['two_ways']} in two ways), {told['agree']} right, "
-        f"{len(told['wrong'])} wrong: {_rate(told['rate'])}"
+        f"{len(told['wrong'])} wrong: {_said(told['rate'])}"
     )
     for name, rate in told["readings"].items():
-        say(f"  wrong if {name}: {rate['wrong']}, {_rate(rate)}")
+        say(f"  wrong if {name}: {rate['wrong']}, {_said(rate)}")
     if told["reasons"]:
         say("  not checked: " + ", ".join(f"{num} {reason}" for reason, num in told["reasons"].items()))
     for wrong in told["wrong"][:_MOST]:
@@ -90,5 +172,5 @@ def _show(told: Mapping[str, Any], out: Path | None) -> None:
         say(f"all labels are in {out / 'labels.jsonl'}; `certistar recheck {out / 'certificates.jsonl'}`")
 
 
-def _rate(rate: Mapping[str, Any]) -> str:
+def _said(rate: Mapping[str, Any]) -> str:
     return with_interval(rate["rate"], rate["interval"])

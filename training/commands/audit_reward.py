@@ -55,9 +55,9 @@ def audit_reward(asked: RewardAudit) -> bool:
     """Audit a reward and print what was found; return whether it passed."""
     if "{answer}" not in asked.template or "{rationale}" not in asked.template:
         raise InputError("--template: must hold {rationale} and {answer}, as in '<think>{rationale}</think>{answer}'")
-    words = {answer: word for word, answer in read_answers(asked.answers or ()).items()}
+    words = {answer: word for word, answer in read_answers(asked.answers).items()}
     demonstrations, rows = _demonstrations(asked)
-    gold = read_columns(asked.columns or ()).get("answer")
+    gold = read_columns(asked.columns).get("answer")
     style = Style(asked.template.replace("\\n", "\n"), words, gold)
     limits = Limits(asked.accept_from, asked.threshold or 0.0, asked.strict)
     with asked.rewarding(asked.reward) as pay:
@@ -143,7 +143,7 @@ def _read(found: Sequence[Rows], asked: RewardAudit, source: str) -> Mapping[tup
     """Return the rows that are read as `filter` reads them, by their places."""
     format_ = asked.formats[0] if asked.formats else None
     try:
-        table = read_table(found, Reading(asked.columns or (), asked.answers or (), format_), source)
+        table = read_table(found, Reading(read_columns(asked.columns), read_answers(asked.answers), format_), source)
     except InputError as error:
         if not any("completion" in row.values for each in found for row in each.rows):
             raise

@@ -1,18 +1,16 @@
 """`demonstrate`: reference attempts, to show a format or to be fine-tuned on (`filter`, then `train`)."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from critics.errors import InputError
-from critics.problem import Problem
-from rollout.prompts.demonstration import Spoken
-from rollout.records.traces import Trace
 from training.commands.messages import say_or_print
 from training.commands.options import Json, Out, Overrides
-from training.configuration.run import ArmConfig, RunConfig, load_run
-from training.records.store import write_new_records
+
+if TYPE_CHECKING:
+    from training.configuration.run import ArmConfig, RunConfig
 
 EXAMPLE = "certistar demonstrate problems.jsonl --out attempts.jsonl"
 _ANNOTATED = "a readable annotation (`meta.premises_fol` and `meta.conclusion_fol`)"
@@ -33,7 +31,8 @@ def demonstrate(
         str, typer.Option("--format", help="guided, english, cot (the gold answer), fol, fol-cot or asp.")
     ] = "guided",
     style: Annotated[
-        Spoken, typer.Option("--style", help="Of english: each step after the rule that it quotes, or steps alone.")
+        Literal["quoted", "conclusions"],
+        typer.Option("--style", help="Of english: each step after the rule that it quotes, or steps alone."),
     ] = "quoted",
     config: Annotated[
         Path | None, typer.Option("--config", help="Write the prompts that this configuration's model reads.")
@@ -43,18 +42,26 @@ def demonstrate(
     as_json: Json = False,
 ) -> None:
     """Write reference attempts for problems that have a formalisation, an annotation or a gold answer."""
-    from training.lessons.references import completions
+    from rollout.actor_critic.feedback import DialogReviewPool
+    from training.lessons.references import UNTAUGHT, completions, dialogs
+    from training.records.store import write_new_records
     from training.rounds.problems import read_problems
     from training.rounds.references import prompts
+    from training.workers.strategies import ActorCritic, no_review, strategy_of
 
     if format_ not in _NEEDS:
         raise InputError(f"--format {format_!r}: must be one of {', '.join(_NEEDS)}")
     asked = _asked(config, arm, format_, overrides)
-    prompt = None if asked is None or format_ == "asp" else prompts(*asked)
     problems = list(read_problems(file))
-    shown = "english-conclusions" if (format_, style) == ("english", "conclusions") else format_
     try:
-        attempts = _reviewed_dialogs(problems, asked) if format_ == "asp" else completions(problems, shown, prompt)
+        if format_ == "asp":
+            strategy = None if asked is None else strategy_of(*asked, trained=True, review=no_review)
+            with DialogReviewPool() as reviews:
+                settings = strategy.settings if isinstance(strategy, ActorCritic) else UNTAUGHT
+                attempts = dialogs(problems, reviews, settings)
+        else:
+            shown = "english-conclusions" if (format_, style) == ("english", "conclusions") else format_
+            attempts = completions(problems, shown, None if asked is None else prompts(*asked))
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
     if not attempts:
@@ -67,36 +74,22 @@ def demonstrate(
 
 
 def _asked(
-    config_path: Path | None, name: str | None, format_: str, overrides: list[str] | None
-) -> tuple[RunConfig, ArmConfig] | None:
+    path: Path | None, name: str | None, format_: str, overrides: list[str] | None
+) -> "tuple[RunConfig, ArmConfig] | None":
     """Return the arm whose prompts are wanted: the named one, or the first that writes the format."""
-    if config_path is None:
+    if path is None:
         if name is not None or overrides:
             raise InputError(f"{'--arm' if name is not None else '--set'}: name the configuration by --config FILE")
         return None
+    from training.configuration.run import load_run
     from training.rounds.references import shown_to
 
-    config = load_run(config_path, overrides)
+    config = load_run(path, overrides)
     written = "cot" if format_ == "english" else format_
     fitting = [arm for arm in config.arms if (arm.format if format_ == "english" else shown_to(arm)) == written]
     found = next((arm for arm in fitting if name in (None, arm.name)), None)
     if found is None:
         names = ", ".join(arm.name for arm in fitting) or "none"
         wanted = f"arm {name!r}" if name is not None else "no arm"
-        raise InputError(f"{config_path}: {wanted} does not write what --format {format_} shows; these do: {names}")
+        raise InputError(f"{path}: {wanted} does not write what --format {format_} shows; these do: {names}")
     return config, found
-
-
-def _reviewed_dialogs(problems: list[Problem], asked: tuple[RunConfig, ArmConfig] | None) -> list[Trace]:
-    from rollout.actor_critic.feedback import DialogReviewPool
-    from training.lessons.references import UNTAUGHT, dialogs
-    from training.workers.strategies import ActorCritic, no_review, strategy_of
-
-    settings = UNTAUGHT
-    if asked is not None:
-        config, arm = asked
-        strategy = strategy_of(config, arm, trained=True, review=no_review)
-        assert isinstance(strategy, ActorCritic)
-        settings = strategy.settings
-    with DialogReviewPool() as reviews:
-        return dialogs(problems, reviews, settings)

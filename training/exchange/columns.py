@@ -1,13 +1,14 @@
-"""A column map: which column of a table is the question, which the rationale, and how their values are read.
+"""Columns of other people's tables: which is the question, which the rationale, and how their values are read.
 
 A value that cannot be read is an error, and never counts as missing: without its gold answer a wrong rationale could be
 certified.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 from critics.errors import InputError
 from critics.problem import Problem
@@ -18,8 +19,31 @@ from training.configuration.section import nearest
 PARTS = ("id", "context", "question", "options", "answer", "rationale", "conclusion")
 """Parts that a column can be. `answer` is the gold answer; `conclusion` is what a text without an answer line answers,
 or, without a question, a statement that the gold answer calls true or false."""
-
-
+_SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "id": ("id",),
+    "context": ("context", "facts", "premises", "theory", "passage", "story"),
+    "question": ("question", "problem", "query", "ask"),
+    "options": ("options", "choices"),
+    "answer": ("answer", "gold", "gold_answer", "label", "target", "ground_truth", "correct_answer", "expected_answer"),
+    "rationale": (
+        *("rationale", "completion", "reasoning", "chain_of_thought", "cot", "explanation", "solution", "why"),
+        *("response", "output", "generation", "model_output"),
+    ),
+    "conclusion": ("conclusion",),
+}
+"""Names of columns by which a part is known where `--columns` says nothing."""
+NO_COLUMN = "-"
+"""Name in `--columns` for a part that no column is, whatever the columns are called."""
+CHATS = ("messages", "conversations", "conversation")
+_OF_ROLLOUTS = ("reward", "rewards", "advantage", "advantages", "metrics", "step")
+"""Columns that verifiers and TRL write beside their samples."""
+LABEL = re.compile(
+    r"^[ \t]*(?:#+ |\*\*)?(?P<name>context|facts|premises|theory|passage|story|question|query|statement|hypothesis|"
+    r"options|choices|answer|reasoning|solution|proof|rationale)(?:\*\*)?[ \t]*:(?:\*\*)?",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Pattern of a heading within a prompt."""
+_ANSWERS = ("true", "false", "unknown", "uncertain")
 ABSENT = object()
 """In place of a context that no column holds; an empty cell is None, and a row with one cannot be read."""
 
@@ -64,75 +88,145 @@ class RationaleRow:
     """Ends in the line `Answer: ..`, which stood there or comes from the column `conclusion`."""
 
 
-def read_columns(given: Sequence[str]) -> dict[str, str]:
-    """Read `question=q,rationale=why`; raises `InputError` that names the part, and the nearest one that there is."""
-    columns: dict[str, str] = {}
-    for pair in (part.strip() for text in given for part in text.split(",")):
-        part, equals, column = (word.strip() for word in pair.partition("="))
-        if not equals or not column:
-            raise InputError(f"--columns {pair!r}: write PART=COLUMN, such as question=problem,rationale=solution")
-        if part not in PARTS:
-            raise InputError(f"--columns {pair!r}: unknown part {part!r}; {nearest(part, PARTS)}")
-        columns[part] = column
-    return columns
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Shape of a file's rows: its name for people, and the columns of its parts."""
+
+    name: str
+    columns: Mapping[str, str]
+
+    def told(self) -> str:
+        """Say which column was taken for what."""
+        parts = ", ".join(f"{part}={column}" for part, column in self.columns.items())
+        gold = "" if "answer" in self.columns else "; no gold answers, so that a proof of any answer is certified"
+        return f"read as {self.name}: {parts}{gold}"
 
 
-def read_answers(given: Sequence[str]) -> dict[str, str]:
+def read_pairs(option: str, given: Sequence[str] | None, example: str) -> dict[str, str]:
+    """Read what an option says by `NAME=VALUE,..`, names in small letters; raises `InputError`."""
+    pairs: dict[str, str] = {}
+    for pair in (part.strip() for text in given or () for part in text.split(",")):
+        name, _, value = (word.strip() for word in pair.partition("="))
+        if not name or not value:
+            raise InputError(f"{option} {pair!r}: write {example}")
+        pairs[name.lower()] = value
+    return pairs
+
+
+def read_columns(given: Sequence[str] | None) -> dict[str, str]:
+    """Read `question=q,rationale=why`; raises `InputError`."""
+    return read_pairs("--columns", given, "PART=COLUMN, such as question=problem,rationale=solution")
+
+
+def read_answers(given: Sequence[str] | None) -> dict[str, str]:
     """Read `1=true,0=false`: what a table's own words for answers mean; raises `InputError`."""
-    answers: dict[str, str] = {}
-    for pair in (part.strip() for text in given for part in text.split(",")):
-        word, equals, answer = (part.strip() for part in pair.partition("="))
-        if not equals or not word or not answer:
-            raise InputError(f"--answers {pair!r}: write WORD=ANSWER, such as 1=true,0=false")
-        answers[word.lower()] = answer
-    return answers
+    return read_pairs("--answers", given, "WORD=ANSWER, such as 1=true,0=false")
+
+
+def shape_of(
+    known: Sequence[str],
+    named: Mapping[str, str],
+    source: object,
+    first: Mapping[str, Any],
+    needed: Sequence[str] = ("question", "rationale"),
+) -> Shape:
+    """Return the shape of rows with the columns `known`, as `named` (`--columns`) or the columns' names have it.
+
+    Raises `InputError` where a part is none, a column that is named is not there, where two columns may be a part, or
+    where one that is `needed` is nowhere.
+    """
+    for part, column in named.items():
+        if part not in PARTS:
+            raise InputError(f"--columns {part}={column}: unknown part {part!r}; {nearest(part, PARTS)}")
+        if column not in (*known, NO_COLUMN):
+            raise InputError(f"{source}: there is no column {column!r} ({part}); {nearest(column, list(known))}")
+    taken: dict[str, str] = {}
+    name = "a table"
+    if "question" not in named and "rationale" not in named:
+        if chat := [name for name in CHATS if name in known]:
+            if len(chat) > 1:
+                raise InputError(f"{source}: {' and '.join(chat)} may both be the conversation; take one out")
+            name = "chat messages" if chat[0] == "messages" else "ShareGPT conversations"
+            taken = {"rationale": chat[0]}
+        elif "prompt" in known and "completion" in known:
+            of_rollout = ", ".join(name for name in _OF_ROLLOUTS if name in known)
+            name = "prompts and completions" + (f" of rollouts (with {of_rollout})" if of_rollout else "")
+            taken = {"question": "prompt", "rationale": "completion"}
+        elif "instruction" in known and "output" in known:
+            name, taken = "Alpaca instructions", {"question": "instruction", "rationale": "output"}
+            taken |= {"context": "input"} if "input" in known else {}
+    if not taken:
+        return Shape(name, _of_table(named, known, source, first, needed))
+    beside = {part: column for part in ("id", "answer", "options") if (column := _named(part, known, source, named))}
+    return Shape(name, {part: c for part, c in {**beside, **taken, **named}.items() if c != NO_COLUMN})
+
+
+def _of_table(
+    named: Mapping[str, str], known: Sequence[str], source: object, first: Mapping[str, Any], needed: Sequence[str]
+) -> Mapping[str, str]:
+    of_text = () if "rationale" in needed else ("rationale", "conclusion")
+    wanted = [part for part in PARTS if part in named or part not in of_text]
+    found = {part: column for part in wanted if (column := _named(part, known, source, named))}
+    gold = first.get(found.get("answer", ""))
+    if "rationale" in needed and "rationale" not in found and isinstance(gold, str) and len(gold.split()) > 8:
+        found["rationale"] = found.pop("answer")  # GSM8K calls it so
+    if "question" in needed and "question" not in found and "conclusion" not in named:
+        # FOLIO asks whether a conclusion is true or false. Without such an answer it may be what the text concludes,
+        # about a question that is not there.
+        column, label = (_named(part, known, source, named) for part in ("conclusion", "answer"))
+        said = None if column is None else first.get(column)
+        is_statement = isinstance(said, str) and len(said.split()) > 2 and not LABEL.search(said)
+        if column is not None and is_statement and str(first.get(label or "")).strip().lower() in _ANSWERS:
+            found = {"question": column, **{part: other for part, other in found.items() if other != column}}
+    if lacking := next((part for part in needed if part not in found), None):
+        shown = ", ".join(map(repr, known)) or "none"
+        told = f"no column is known to be the {lacking}; say which by --columns {lacking}=NAME (there are {shown})"
+        raise InputError(f"{source}: {told}")
+    return found
+
+
+def _named(part: str, known: Sequence[str], source: object, named: Mapping[str, str]) -> str | None:
+    """Return the column of a part, as it is given or by its name; raises `InputError` where two may be it."""
+    if part in named:
+        return None if named[part] == NO_COLUMN else named[part]
+    by_name = {name.lower().replace(" ", "_"): name for name in known}
+    found = [c for each in _SPELLINGS[part] if (c := by_name.get(each)) is not None and c not in named.values()]
+    if len(found) > 1:
+        # Attack: a gold rationale beside what a model wrote, and the one judged in the place of the other.
+        told = f"{' and '.join(map(repr, found))} may each be the {part}; say which by --columns {part}={found[0]}"
+        raise InputError(f"{source}: {told}")
+    return found[0] if found else None
 
 
 def read_rationale(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, str] | None = None) -> RationaleRow:
     """Read one row's parts as the problem `name` and a text about it. Raises `RowError`."""
-    problem = read_asked(parts, name=name, dataset=dataset, answers=answers)
-    return RationaleRow(problem, _concluded(_text(parts.rationale, "rationale"), parts.conclusion, problem))
+    problem, text = read_asked(parts, name=name, dataset=dataset, answers=answers), _text(parts.rationale, "rationale")
+    if parts.conclusion is None:
+        return RationaleRow(problem, text)
+    own, said = read_answer(text, problem), answer_of(_plain(parts.conclusion).lower(), problem)
+    if said is None:
+        told = f"the conclusion {_shown(parts.conclusion)} is none that the problem can have"
+        raise RowError("conclusion_unreadable", told)
+    if own is not None and own != said:
+        raise RowError("two_answers", f"the text answers {own} and its conclusion {said}")
+    return RationaleRow(problem, text if own is not None else f"{text.rstrip()}\nAnswer: {_plain(parts.conclusion)}")
 
 
 def read_asked(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, str] | None = None) -> Problem:
     """Read one row's problem; `answers` says what other words for its gold answer mean. Raises `RowError`."""
-    problem = Problem(
-        id=name,
-        dataset=dataset,
-        context="" if parts.context is ABSENT else _text(parts.context, "context"),
-        question=_text(parts.question, "question"),
-        options=_options(parts.options),
-    )
-    return _with_answer(problem, parts.answer, answers or {})
-
-
-def _with_answer(problem: Problem, value: object, answers: Mapping[str, str]) -> Problem:
-    """Return the problem with its gold answer, read as an answer line would be."""
-    if value is None:
+    context = "" if parts.context is ABSENT else _text(parts.context, "context")
+    problem = Problem(name, dataset, context, _text(parts.question, "question"), _options(parts.options))
+    if parts.answer is None:
         return problem
-    told = _plain(value).lower()
-    answer = answer_of(_plain(answers.get(told, value)).lower(), problem)
+    told = _plain(parts.answer).lower()
+    answer = answer_of(_plain((answers or {}).get(told, parts.answer)).lower(), problem)
     if answer is None:
         raise RowError(
             "answer_unreadable",
-            f"the answer {_shown(value)} is none that the problem can have; say what it means, as by --answers "
+            f"the answer {_shown(parts.answer)} is none that the problem can have; say what it means, as by --answers "
             f"{_shown(told).strip(chr(39))}=true, or that it is none by --columns answer=-",
         )
-    return Problem(problem.id, problem.dataset, problem.context, problem.question, problem.options, answer)
-
-
-def _concluded(text: str, conclusion: object, problem: Problem) -> str:
-    """Return the text with an answer line; raises `RowError` where two contradict each other."""
-    own = read_answer(text, problem)
-    if conclusion is None:
-        return text
-    said = answer_of(_plain(conclusion).lower(), problem)
-    if said is None:
-        told = f"the conclusion {_shown(conclusion)} is none that the problem can have"
-        raise RowError("conclusion_unreadable", told)
-    if own is not None and own != said:
-        raise RowError("two_answers", f"the text answers {own} and its conclusion {said}")
-    return text if own is not None else f"{text.rstrip()}\nAnswer: {_plain(conclusion)}"
+    return replace(problem, answer=answer)
 
 
 def _options(value: object) -> tuple[str, ...] | None:
@@ -146,8 +240,7 @@ def _options(value: object) -> tuple[str, ...] | None:
             raise RowError("options_unreadable", "the options are a text that is no JSON list") from error
     if isinstance(value, Mapping):
         value = cast("Mapping[str, object]", value).get("text")
-    texts = _texts(value)
-    if not texts:
+    if not (texts := _texts(value)):
         raise RowError("options_unreadable", "the options are no list of texts")
     return tuple(texts)
 
@@ -175,10 +268,7 @@ def _text(value: object, part: str) -> str:
 
 
 def _shown(value: object) -> str:
-    try:
-        text = repr(value)
-    except ValueError:
-        text = "a number of thousands of digits"
+    text = repr(value) if isinstance(value, str) else _plain(value)
     return text if len(text) <= 40 else f"{text[:37]}.."
 
 

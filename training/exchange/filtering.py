@@ -20,10 +20,9 @@ from critics.verdict import read_verdict
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import KEEPS, Keep
 from training.configuration.section import nearest
-from training.curation.filters import funnel, is_certified, is_strict, outline, select
+from training.curation.filters import is_certified, is_strict, select
 from training.curation.judging import independent
-from training.curation.outcomes import outcomes
-from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table
+from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table, summary_of
 from training.exchange.tables import Row, Rows, rows_of_dataset
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
@@ -52,8 +51,12 @@ def filtered(
     rows = _listed(given, "filter")
     if not rows.rows:
         return given
-    _check_free(rows.rows[0].values)
-    reading = Reading(_pairs(columns), _pairs(answers), format_, language)
+    taken = [name for name in ADDED if name in rows.rows[0].values]
+    if taken and not {"verdict", "judgement"} <= set(rows.rows[0].values):
+        # Rows that were filtered already may be filtered again; a column of the user's is not written over.
+        raise InputError(f"filter: the column {taken[0]!r} is there already; rename it, because filter adds one")
+    meanings = {word.lower(): answer for word, answer in (answers or {}).items()}
+    reading = Reading(columns or {}, meanings, format_, language)
     attempts = _attempts(rows, reading)
     verdicts = list(_judged([attempt.record() for attempt in attempts.values()], jobs, timeout_s))
     traces = [with_judgement(attempt, verdict) for attempt, verdict in zip(attempts.values(), verdicts, strict=True)]
@@ -80,27 +83,16 @@ def saved(given: Any, folder: Path, jobs: int, timeout_s: float) -> dict[str, An
     examples = [rationale_example(trace) for trace in traces]
     certified = all(map(is_certified, traces))
     keep = "unfiltered" if not certified else "strict" if all(map(is_strict, traces)) else "trusted"
-    summary = {
-        "rows": len(traces),
-        "outcomes": outcomes(traces, 0),
-        **funnel(list(map(outline, traces)), len(traces)),
-        "examples": len(examples),
-        "keep": keep,
-    }
+    summary = {**summary_of(traces, 0, len(traces)), "examples": len(examples), "keep": keep}
     with new_folder(folder) as made:
         if rows.table is not None:
             bare = rows.table.select([name for name in rows.table.column_names if name not in ADDED])
             replace(rows, table=bare).write(range(len(traces)), made)
         else:
-            own = [{key: value for key, value in row.values.items() if key not in ADDED} for row in rows.rows]
-            write_records(made / "rows.jsonl", [row for row in own if row])
+            write_records(made / "rows.jsonl", filter(None, map(_own, rows.rows)))
         origins = {trace.id: origin(trace.record()) for trace in traces}
         write_kept(made, folder.name, Kept(examples, origins, traces, (), summary))
     return summary
-
-
-def _pairs(given: Mapping[str, str] | None) -> list[str]:
-    return [f"{name}={value}" for name, value in (given or {}).items()]
 
 
 def _listed(given: Any, whose: str) -> Rows:
@@ -112,20 +104,18 @@ def _listed(given: Any, whose: str) -> Rows:
     return rows_of_dataset(given, "rows")
 
 
-def _check_free(row: Mapping[str, Any]) -> None:
-    """A row that was filtered already may be filtered again; a column of the user's is not written over."""
-    taken = [name for name in ADDED if name in row]
-    if taken and not {"verdict", "judgement"} <= set(row):
-        raise InputError(f"filter: the column {taken[0]!r} is there already; rename it, because filter adds one")
-
-
 def _attempts(rows: Rows, reading: Reading) -> dict[int, Trace]:
     """Return the attempts of the rows that can be read, by the rows' positions."""
     if not reading.columns and isinstance(rows.rows[0].values.get("problem"), Mapping):
-        found = {position: _own_attempt(row, position) for position, row in enumerate(rows.rows)}
+        found: dict[int, Trace] = {}
+        for position, row in enumerate(rows.rows):
+            try:
+                found[position] = read_trace(_own(row))
+            except RecordError as error:
+                raise InputError(f"filter: row {position}: {error}") from error
         _check_ids(found)
         return found
-    own = [replace(r, values={k: v for k, v in r.values.items() if k not in ADDED}) for r in rows.rows]
+    own = [replace(row, values=_own(row)) for row in rows.rows]
     table = read_table([replace(rows, rows=own)], reading, "filter")
     attempts = as_they_stand(table)
     read_attempt(attempts[0].record())  # the format, before all rows are judged
@@ -137,25 +127,15 @@ def _attempts(rows: Rows, reading: Reading) -> dict[int, Trace]:
     return {table.places[attempt.id][1]: attempt for attempt in attempts}
 
 
-def _own_attempt(row: Row, position: int) -> Trace:
-    try:
-        return read_trace({key: value for key, value in row.values.items() if key not in ADDED})
-    except RecordError as error:
-        raise InputError(f"filter: row {position}: {error}") from error
-
-
 def _own_trace(row: Row) -> Trace:
     """Return the attempt and judgement that `filtered` put beside a row; raises `InputError` where there are none."""
     try:
-        attempt, judgement = (_record(row.values[name]) for name in ("attempt", "judgement"))
+        given = (row.values[name] for name in ("attempt", "judgement"))
+        attempt, judgement = (json.loads(value) if isinstance(value, str) else value for value in given)
         return with_judgement(read_trace(attempt), judgement)
     except (KeyError, TypeError, ValueError) as error:
         told = f"save: row {row.number - 1}: has no attempt and judgement that `certistar.filter` wrote ({error})"
         raise InputError(f"{told}; save what it returned") from error
-
-
-def _record(value: object) -> Any:
-    return json.loads(value) if isinstance(value, str) else value
 
 
 def _believed(trace: Trace, fresh: Mapping[str, Any]) -> Trace:
@@ -166,6 +146,11 @@ def _believed(trace: Trace, fresh: Mapping[str, Any]) -> Trace:
     if reason := objection(trace.judged.record(trace.id), fresh):
         raise InputError(f"save: {trace.id}: {reason}: its critic does not say this of its text; filter the rows again")
     return with_judgement(trace, dict(fresh))
+
+
+def _own(row: Row) -> dict[str, Any]:
+    """Return a row's columns without those that `filtered` adds."""
+    return {key: value for key, value in row.values.items() if key not in ADDED}
 
 
 def _check_ids(attempts: Mapping[int, Trace]) -> None:
@@ -191,7 +176,10 @@ def _served(attempts: Iterable[dict[str, object]], jobs: int, timeout_s: float) 
         asked = Path(folder, "attempts.jsonl")
         write_records(asked, attempts)
         words = [sys.executable, "-c", code, str(asked), str(jobs), str(timeout_s)]
-        with subprocess.Popen(words, env=_environment(), stdout=subprocess.PIPE, stderr=said) as process:
+        # The child finds what this process found, and no `training/` of its folder.
+        path = os.pathsep.join([*filter(None, sys.path), str(Path(__file__).parents[2])])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+        with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=said) as process:
             assert process.stdout is not None
             try:
                 yield from map(json.loads, process.stdout)
@@ -212,24 +200,15 @@ def serve(asked: str, jobs: str, timeout_s: str) -> None:
             sys.stdout.flush()
 
 
-def _environment() -> dict[str, str]:
-    """Return an environment in which the child finds what this process found, and no `training/` of its folder."""
-    path = os.pathsep.join([*filter(None, sys.path), str(Path(__file__).parents[2])])
-    return {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
-
-
 def _added(trace: Trace, judgement: Mapping[str, Any]) -> dict[str, Any]:
-    grade = read_verdict(judgement).grade
-    told = {"verdict": judgement["verdict"], "reason": judgement["reason"], "grade": grade}
+    told = {"verdict": judgement["verdict"], "reason": judgement["reason"], "grade": read_verdict(judgement).grade}
     return {**told, "judgement": judgement, "attempt": slim(trace.record())}
 
 
 def _with_columns(dataset: Any, added: Sequence[Mapping[str, object]]) -> Any:
-    """Return a Dataset with the columns."""
     datasets: Any = import_module("datasets")
     dataset = dataset.remove_columns([name for name in ADDED if name in dataset.column_names])
     for name in ADDED:
-        values = [row[name] for row in added]
-        texts = [json.dumps(value) for value in values] if name in _RECORDS else values
-        dataset = dataset.add_column(name, texts, feature=datasets.Value("string"))
+        values = [json.dumps(row[name]) if name in _RECORDS else row[name] for row in added]
+        dataset = dataset.add_column(name, values, feature=datasets.Value("string"))
     return dataset

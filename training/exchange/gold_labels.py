@@ -8,10 +8,10 @@ trusted is `not checked`. So is a problem whose statements contradict each other
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from critics.judge import Judging
-from critics.problem import Problem, is_list, is_object
+from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.formula import Literal as Stated
 from critics.replay.formula import parse_statement
@@ -28,6 +28,7 @@ Outcome = Literal["right", "wrong", "by reading", "not checked"]
 RIGHT, WRONG, BY_READING, NOT_CHECKED = "right", "wrong", "by reading", "not checked"
 EMPTY, MEMBERS = "classes may be empty", "every class has members"
 OPEN, CLOSED = "open world", "closed world"
+READINGS = (EMPTY, MEMBERS, OPEN, CLOSED)
 DISAGREE = "formalisation_disagrees"
 UNREAD = ("context_not_read", "question_not_read", "text_not_read", "no_reference")
 """Reasons why nothing was made of a text."""
@@ -59,10 +60,6 @@ class Finding:
         grades = {proof.judged.grade for proof in self.proofs}
         return next((grade for grade in GRADES if grade in grades), None)
 
-    def under(self, reading: str) -> str | None:
-        """Return what is proved in a reading."""
-        return self.readings.get(reading, self.proved)
-
     def record(self) -> dict[str, object]:
         """Return the columns that are added to a row."""
         return {
@@ -88,38 +85,37 @@ def way_of(proof: Trace) -> str:
 def audited(problems: Sequence[Problem], judging: Judging, *, quick: bool = False) -> list[Finding]:
     """Return a finding for each label, in order; `quick`: a second way for labels alone that the first calls wrong."""
     quickest = [way for way in WAYS if way != _SECOND]
-    tried = _judged({p.id: _solutions(p, quickest) for p in problems}, judging)
+    tried = _tried(problems, quickest, judging)
     peopled = {p.id: again for p in problems if (again := _peopled(p, _finding(p, tried[p.id]))) is not None}
-    told = _judged({id_: _solutions(each, quickest) for id_, each in peopled.items()}, judging)
-    found = [_read(p, tried[p.id], peopled.get(p.id), told.get(p.id, ())) for p in problems]
+    tried |= _tried(peopled.values(), quickest, judging)
+    found = [_read(problem, peopled.get(problem.id), tried) for problem in problems]
     left = [f.problem for f in found if not quick or f.outcome in (WRONG, NOT_CHECKED)]
-    more = _judged({p.id: _solutions(p, [_SECOND]) for p in left}, judging)
-    again = {p.id: _solutions(peopled[p.id], [_SECOND]) for p in left if p.id in peopled}
-    told_more = _judged(again, judging)
-    findings = [
-        _read(p, [*tried[p.id], *more[p.id]], peopled.get(p.id), [*told.get(p.id, ()), *told_more.get(p.id, ())])
-        if p.id in more
-        else finding
-        for p, finding in zip(problems, found, strict=True)
-    ]
-    is_open = any(f.outcome == RIGHT and _is_unknown(f.problem, f.proved) for f in findings)
-    return [_in_its_world(finding, is_open) for finding in findings]
+    again = _tried([*left, *(peopled[p.id] for p in left if p.id in peopled)], [_SECOND], judging)
+    tried |= {id_: [*tried[id_], *more] for id_, more in again.items()}
+    found = [_read(problem, peopled.get(problem.id), tried) for problem in problems]
+    is_open = any(f.outcome == RIGHT and _is_unknown(f.problem, f.proved) for f in found)
+    return [_in_its_world(finding, is_open) for finding in found]
 
 
-def _read(problem: Problem, tried: Sequence[Trace], peopled: Problem | None, told: Sequence[Trace]) -> Finding:
-    """Return a problem's finding, in both readings where it is a syllogism that needs them."""
-    finding = _finding(problem, tried)
-    return finding if peopled is None else _read_twice(finding, _finding(peopled, told))
+def _tried(problems: Iterable[Problem], ways: Sequence[str], judging: Judging) -> dict[str, list[Trace]]:
+    """Return the judged solutions of each problem, by its id."""
+    made = {p.id: [found for way in ways if (found := solution(p, way)) is not None] for p in problems}
+    told = judged((trace for listed in made.values() for trace in listed), judging)
+    return {id_: [next(told) for _ in listed] for id_, listed in made.items()}
 
 
-def _solutions(problem: Problem, ways: Iterable[str]) -> list[Trace]:
-    return [made for way in ways if (made := solution(problem, way)) is not None]
-
-
-def _judged(solutions: Mapping[str, Sequence[Trace]], judging: Judging) -> dict[str, list[Trace]]:
-    """Return the solutions with their verdicts, by problem."""
-    told = judged((trace for listed in solutions.values() for trace in listed), judging)
-    return {id_: [next(told) for _ in listed] for id_, listed in solutions.items()}
+def _read(problem: Problem, peopled: Problem | None, tried: Mapping[str, Sequence[Trace]]) -> Finding:
+    """Return a problem's finding; of a syllogism that needs it, joined with that where its classes have members."""
+    bare = _finding(problem, tried[problem.id])
+    if peopled is None:
+        return bare
+    members = _finding(peopled, tried[peopled.id])
+    if NOT_CHECKED in (bare.outcome, members.outcome) or bare.proved is None or members.proved is None:
+        feedback = "whether it follows if every class has members is not decided"
+        return Finding(problem, NOT_CHECKED, "existence_not_decided", feedback)
+    readings = {EMPTY: bare.proved, MEMBERS: members.proved}
+    both = replace(bare, readings=readings, proofs=(*bare.proofs, *members.proofs))
+    return both if bare.outcome == members.outcome else replace(both, outcome=BY_READING, reason="existence")
 
 
 def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
@@ -135,10 +131,16 @@ def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
         # Attack: a reader's mistake that one way makes and the other does not.
         return Finding(problem, NOT_CHECKED, "ways_disagree", "two ways prove different answers", proofs=proofs)
     if not claims:
-        return _unproved(problem, tried)
+        if not tried:
+            return Finding(problem, NOT_CHECKED, *why_unread(problem))
+        if (trusted := next((t for t in tried if t.judged.is_certified), None)) is not None:
+            told = "agree" if _claim(problem, trusted) == problem.answer else "disagree"
+            said = f"formulas that the text does not bear out, and that {told} with the label"
+            return Finding(problem, NOT_CHECKED, f"on_trust_{told}", said)
+        return Finding(problem, NOT_CHECKED, tried[0].judged.reason, tried[0].judged.feedback)
     (claim,) = claims
-    if claim == "unknown" and _denies_validity(problem):
-        claim = "false"
+    if claim == "unknown" and (problem.dataset, problem.options, problem.answer) == ("syllogism", None, "false"):
+        claim = "false"  # such a label says no more than that something does not follow: it need not be refuted
     if claim == problem.answer:
         return Finding(problem, RIGHT, "proved", proved=claim, proofs=proofs)
     if not any(_is_read(problem, proof) for proof in proofs):
@@ -151,28 +153,10 @@ def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
     return Finding(problem, WRONG, "proved_otherwise", proved=claim, proofs=proofs)
 
 
-def _denies_validity(problem: Problem) -> bool:
-    """Say whether a label `false` says no more than that something does not follow: it need not be refuted."""
-    return problem.dataset == "syllogism" and problem.options is None and problem.answer == "false"
-
-
 def _is_read(problem: Problem, proof: Trace) -> bool:
     """Say whether a reader of ours read the text: nobody's annotation does, even where its words fit the text."""
     is_own = problem.formal is None and problem.meta.get("premises_fol") is None
     return proof.judged.grade == "checked" or (proof.judged.grade == "aligned" and is_own)
-
-
-def _unproved(problem: Problem, tried: Sequence[Trace]) -> Finding:
-    """Say why a label was not checked."""
-    if not tried:
-        return Finding(problem, NOT_CHECKED, *why_unread(problem))
-    trusted = next((t for t in tried if t.judged.is_certified), None)
-    if trusted is not None:
-        told = "agree" if _claim(problem, trusted) == problem.answer else "disagree"
-        said = f"formulas that the text does not bear out, and that {told} with the label"
-        return Finding(problem, NOT_CHECKED, f"on_trust_{told}", said)
-    judged = tried[0].judged
-    return Finding(problem, NOT_CHECKED, judged.reason, judged.feedback)
 
 
 def _claim(problem: Problem, proof: Trace) -> str | None:
@@ -196,18 +180,6 @@ def _peopled(problem: Problem, finding: Finding) -> Problem | None:
     return replace(problem, id=f"{problem.id}#members", context=context, formal=None)
 
 
-def _read_twice(bare: Finding, peopled: Finding) -> Finding:
-    """Join the findings of a syllogism whose classes may be empty, and of the same one where they are not."""
-    if NOT_CHECKED in (bare.outcome, peopled.outcome) or bare.proved is None or peopled.proved is None:
-        feedback = "whether it follows if every class has members is not decided"
-        return Finding(bare.problem, NOT_CHECKED, "existence_not_decided", feedback)
-    proofs = (*bare.proofs, *peopled.proofs)
-    readings = {EMPTY: bare.proved, MEMBERS: peopled.proved}
-    if bare.outcome == peopled.outcome:
-        return replace(bare, readings=readings, proofs=proofs)
-    return replace(bare, outcome=BY_READING, reason="existence", readings=readings, proofs=proofs)
-
-
 def _in_its_world(finding: Finding, is_open: bool) -> Finding:
     """Return the finding of a label `false` or `true` where nothing follows, which a closed world would decide.
 
@@ -218,21 +190,18 @@ def _in_its_world(finding: Finding, is_open: bool) -> Finding:
         return finding
     if is_open or problem.options is not None or semantics_of(problem.dataset).forward:
         return finding
-    if problem.answer == "false" and not _denies_in_a_rule(problem):
-        readings = {OPEN: "unknown", CLOSED: "false"}
-        return replace(finding, outcome=BY_READING, reason="world", readings=readings)
-    if problem.answer == "true" and not _denies_in_a_rule(problem):
+    if problem.answer not in ("false", "true") or _denies_in_a_rule(problem):
+        # Attack: call negation as failure an error, where `if Tom is not known to be kind` is meant.
+        return Finding(problem, NOT_CHECKED, "world_not_known", "a closed world may decide it otherwise")
+    if problem.answer == "true":
         return finding  # what rules without negation do not give is false in a closed world, and open in an open one
-    # Attack: call negation as failure an error, where `if Tom is not known to be kind` is meant.
-    return Finding(problem, NOT_CHECKED, "world_not_known", "a closed world may decide it otherwise")
+    readings = {OPEN: "unknown", CLOSED: "false"}
+    return replace(finding, outcome=BY_READING, reason="world", readings=readings)
 
 
 def _is_unknown(problem: Problem, answer: str | None) -> bool:
-    return answer is not None and answer == in_terms_of("unknown", problem.options) and not _is_of_validity(problem)
-
-
-def _is_of_validity(problem: Problem) -> bool:
-    return in_terms_of("unknown", problem.options) == in_terms_of("invalid", problem.options)
+    unknown = in_terms_of("unknown", problem.options)  # `invalid` of a syllogism is another answer of the same letter
+    return answer is not None and answer == unknown != in_terms_of("invalid", problem.options)
 
 
 def _denies_in_a_rule(problem: Problem) -> bool:
@@ -257,45 +226,33 @@ def _shown(problem: Problem, answer: str | None) -> str | None:
 
 def evidence(finding: Finding) -> str:
     """Return in a line what a finding rests on: a counter-model where there is one, else the last steps of a proof."""
-    told = [_model(proof) or _steps(proof) for proof in finding.proofs]
+    told = list(map(_shown_proof, finding.proofs))
     chosen = next((each for each in reversed(told) if each.startswith("a case")), next(iter(told), ""))
     return chosen if len(chosen) <= MAX_SHOWN else f"{chosen[: MAX_SHOWN - 2]}.."
 
 
-def _fields(proof: Trace) -> Mapping[str, object]:
-    fields = (proof.judged.certificate or {}).get("evidence")
-    return fields if is_object(fields) else {}
-
-
-def _listed(fields: Mapping[str, object], key: str, said: str) -> list[str]:
-    listed = fields.get(key)
-    return [str(each[said]) for each in listed if is_object(each)] if is_list(listed) else []
-
-
-def _model(proof: Trace) -> str:
-    """Say which things a model has in which the conclusion fails, although all premises hold."""
-    fields = _fields(proof)
-    models = fields.get("models")
-    fails = models.get("fails") if is_object(models) else None
-    if not is_object(fails) or fields.get("result") != "unknown":
-        return ""
-    names = {number: name for name, number in fails["constants"].items()}
-    said = {
-        symbol.partition("/")[0]: ", ".join("-".join(names.get(n, f"#{n}") for n in row) for row in rows)
-        for symbol, rows in fails["predicates"].items()
-    }
-    told = "; ".join(f"{name}: {who or 'none'}" for name, who in said.items())
-    return f"a case where all is so and the conclusion is not: {told}"
-
-
-def _steps(proof: Trace) -> str:
-    """Say how a proof ends, or that all that follows decides nothing."""
-    fields = _fields(proof)
-    kind = str((proof.judged.certificate or {}).get("kind", ""))
-    if kind.endswith("saturation"):
+def _shown_proof(proof: Trace) -> str:
+    """Say which things a model has in which the conclusion fails although all premises hold, or how a proof ends."""
+    certificate: Mapping[str, Any] = proof.judged.certificate or {}
+    fields: Mapping[str, Any] = certificate.get("evidence") or {}
+    models: Mapping[str, Any] = fields.get("models") or {}
+    fails: Mapping[str, Any] | None = models.get("fails")
+    if fails and fields["result"] == "unknown":
+        names: Mapping[int, str] = {number: name for name, number in fails["constants"].items()}
+        rows_of: Mapping[str, Sequence[Sequence[int]]] = {
+            symbol.partition("/")[0]: rows for symbol, rows in fails["predicates"].items()
+        }
+        said = {
+            name: ", ".join("-".join(names.get(n, f"#{n}") for n in row) for row in rows_of[name]) for name in rows_of
+        }
+        told = "; ".join(f"{name}: {who or 'none'}" for name, who in said.items())
+        return f"a case where all is so and the conclusion is not: {told}"
+    if str(certificate.get("kind", "")).endswith("saturation"):
         return f"neither {fields['goal']} nor its denial follows, when all that follows is inferred"
-    if steps := _listed(fields, "steps", "statement") or _listed(fields, "entries", "says"):
-        return f"proof, its end: {'; '.join(steps[-6:])}"
+    for key, said in (("steps", "statement"), ("entries", "says")):
+        listed: Sequence[Mapping[str, str]] = fields.get(key) or ()
+        if listed:
+            return f"proof, its end: {'; '.join(each[said] for each in listed[-6:])}"
     if "conclusion" in fields:
         return f"the solver: {fields['conclusion']} is {fields['result']}"
     return f"{way_of(proof)}: every case was tried"

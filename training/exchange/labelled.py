@@ -11,9 +11,9 @@ from critics.problem import Problem, RecordError, is_object, read_problem
 from critics.text.translators.syllogism import OPTIONS
 from rollout.problems.catalogue import family, is_generated
 from rollout.published.loaders import LOADERS, load_published, looks_like
-from training.exchange.columns import Parts, RowError, read_answers, read_asked
+from training.exchange.columns import Parts, RowError, read_asked, shape_of
 from training.exchange.rationales import UNNAMED, Reading
-from training.exchange.shapes import language_of, parts_of, shape_of
+from training.exchange.shapes import language_of, parts_of
 from training.exchange.tables import Row, Rows, UnreadableRow, columns_of, read_rows
 from training.rounds.problems import drawn
 
@@ -105,7 +105,7 @@ def _of_rows(found: Sequence[Rows], reading: Reading, source: str) -> Labelled:
                 read.append((reader(row), row))
             except (RowError, RecordError) as error:
                 reason = error.reason if isinstance(error, RowError) else "ill_formed"
-                unreadable.append(UnreadableRow(f"{row.file}/row-{row.number}", reason, str(error), row.raw))
+                unreadable.append(row.unreadable(reason, str(error)))
     if not read:
         first = f": {unreadable[0].id}: {unreadable[0].feedback}" if unreadable else ""
         raise InputError(f"{source}: no row can be read{first}; look at --columns")
@@ -127,17 +127,16 @@ def _reader(rows: Rows, reading: Reading, source: str, told: list[str]) -> Calla
     if "answer" not in shape.columns:
         raise InputError(f"{source}: no column is known to be the gold label; say which by --columns answer=NAME")
     told.append(shape.told())
-    answers = read_answers(reading.answers)
-    return lambda row: _asked(row, parts_of(row.values, shape), reading, answers)
+    return lambda row: _asked(row, parts_of(row.values, shape), reading)
 
 
-def _asked(row: Row, parts: Parts, reading: Reading, answers: Mapping[str, str]) -> Problem:
+def _asked(row: Row, parts: Parts, reading: Reading) -> Problem:
     """Return the problem of a row of a table, with its label; raises `RowError`."""
     language = language_of(parts.told, str(parts.question))
     told = str(parts.answer).strip().lower()
     if reading.dataset in (None, "syllogism") and language == "syllogism" and parts.options is None:
-        answer = _VALIDITY.get(answers.get(told, told), parts.answer)
+        answer = _VALIDITY.get(reading.answers.get(told, told), parts.answer)
         parts = replace(parts, options=list(OPTIONS), answer=answer)
     name = row.id if parts.id is None else f"{row.file}/{parts.id}"
-    problem = read_asked(parts, name=name, dataset=reading.dataset or UNNAMED, answers=answers)
+    problem = read_asked(parts, name=name, dataset=reading.dataset or UNNAMED, answers=reading.answers)
     return problem if reading.dataset is not None else replace(problem, dataset=language)

@@ -20,8 +20,8 @@ from training.configuration.learning import Keep
 from training.curation.filters import funnel, is_certified, kept, outline, select
 from training.curation.judging import FITS_ANOTHER, independent
 from training.curation.outcomes import outcomes
-from training.exchange.columns import Parts, RationaleRow, RowError, read_answers, read_rationale
-from training.exchange.shapes import format_of, language_of, parts_of, shape_of, told_formats
+from training.exchange.columns import Parts, RationaleRow, RowError, read_rationale, shape_of
+from training.exchange.shapes import format_of, language_of, parts_of
 from training.exchange.tables import Row, Rows, UnreadableRow, columns_of
 from training.lessons.teaching import completion_example
 from training.lineage.entries import origin
@@ -37,10 +37,10 @@ UNNAMED = "rationales"
 class Reading:
     """Reading of a table: as its user said, and else as its rows show."""
 
-    columns: Sequence[str] = ()
-    """`PART=COLUMN`."""
-    answers: Sequence[str] = ()
-    """`WORD=ANSWER`."""
+    columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Columns by part."""
+    answers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Meaning of other words for answers, in small letters."""
     format: str | None = None
     """Format of all texts; None: as each one looks."""
     dataset: str | None = None
@@ -67,7 +67,6 @@ def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table
     unreadable = [row for rows in found for row in rows.unreadable]
     places: dict[str, tuple[int, int]] = {}
     told: list[str] = []
-    answers = read_answers(reading.answers)
     for number, rows in enumerate(found):
         if not rows.rows:
             continue
@@ -75,38 +74,37 @@ def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table
         told.append(shape.told())
         for position, row in enumerate(rows.rows):
             try:
-                rationale = _rationale(row, parts_of(row.values, shape), reading, answers)
+                rationale = _rationale(row, parts_of(row.values, shape), reading)
                 if rationale.problem.id in rationales:
                     raise RowError("id_twice", f"the id {rationale.problem.id!r} is another row's already")
                 rationales[rationale.problem.id] = rationale
                 places[rationale.problem.id] = (number, position)
             except RowError as error:
-                unreadable.append(UnreadableRow(f"{row.file}/row-{row.number}", error.reason, str(error), row.raw))
+                unreadable.append(row.unreadable(error.reason, str(error)))
     if not rationales:
         first = unreadable[0]
         raise InputError(f"{source}: no row can be read: {first.id}: {first.feedback}; look at --columns")
     formats = {r.problem.id: reading.format or format_of(r.text) for r in rationales.values()}
     if reading.format is None:
-        told.append(f"judged as: {told_formats(formats.values())} (--as says otherwise)")
+        counts = Counter(formats.values())
+        said = ", ".join(f"{num} {name}" for name, num in counts.items())
+        told.append(f"judged as: {said} (--as says otherwise)")
     return Table(list(rationales.values()), unreadable, formats, places, told)
 
 
-def _rationale(row: Row, parts: Parts, reading: Reading, answers: Mapping[str, str]) -> RationaleRow:
-    parts = _with_options(parts)
+def _rationale(row: Row, parts: Parts, reading: Reading) -> RationaleRow:
+    language = language_of(parts.told, str(parts.question))
+    if language == "syllogism" and parts.options is None:
+        # A syllogism has two options where its text or gold answer speaks of validity.
+        said = " ".join((str(parts.answer), str(parts.rationale)[-40:])).lower().split()
+        if {"valid", "invalid", "valid.", "invalid."} & set(said):
+            parts = replace(parts, options=list(OPTIONS))
     name = row.id if parts.id is None else f"{row.file}/{parts.id}"
-    read = read_rationale(parts, name=name, dataset=reading.dataset or UNNAMED, answers=answers)
-    if reading.dataset is None:
-        problem = replace(read.problem, dataset=language_of(read.problem.context, read.problem.question))
-        return replace(read, problem=problem)
-    return read
-
-
-def _with_options(parts: Parts) -> Parts:
-    """Return the parts of a syllogism with its two options, where its text or gold answer speaks of validity."""
-    said = str(parts.answer), str(parts.rationale)[-40:]
-    is_one = parts.options is None and language_of(parts.told, str(parts.question)) == "syllogism"
-    speaks = any(word in text.lower().split() for text in said for word in ("valid", "invalid", "valid.", "invalid."))
-    return replace(parts, options=list(OPTIONS)) if is_one and speaks else parts
+    read = read_rationale(parts, name=name, dataset=reading.dataset or UNNAMED, answers=reading.answers)
+    if reading.dataset is not None:
+        return read
+    problem = read.problem
+    return replace(read, problem=replace(problem, dataset=language_of(problem.context, problem.question)))
 
 
 def as_they_stand(table: Table) -> list[Trace]:
@@ -138,10 +136,8 @@ def write_dataset(
     examples = [rationale_example(trace) for trace in chosen]
     rejected = [*map(asdict, table.unreadable), *rejections(traces, {t.id for t in chosen}, foreign, keep)]
     summary = {
-        "rows": len(traces) + len(table.unreadable),
-        "outcomes": outcomes(traces, len(table.unreadable)),
+        **summary_of(traces, len(table.unreadable), len(chosen)),
         "unreadable": dict(sorted(Counter(row.reason for row in table.unreadable).items())),
-        **funnel(list(map(outline, traces)), len(chosen)),
         "examples": len(examples),
         "keep": keep,
         **_mean_shares(traces),
@@ -154,6 +150,12 @@ def write_dataset(
         origins = {trace.id: origin(trace.record()) for trace in chosen}
         write_kept(folder, out.name, Kept(examples, origins, chosen, rejected, summary))
     return summary
+
+
+def summary_of(traces: Sequence[Trace], num_unreadable: int, num_kept: int) -> dict[str, Any]:
+    """Return the counts of a kept folder's summary: rows, outcomes, and what became of the texts."""
+    counts = {"rows": len(traces) + num_unreadable, "outcomes": outcomes(traces, num_unreadable)}
+    return {**counts, **funnel(list(map(outline, traces)), num_kept)}
 
 
 def rationale_example(trace: Trace) -> dict[str, Any]:
@@ -179,13 +181,11 @@ def rejections(
     for trace in traces:
         if trace.id not in chosen:
             told = {key: getattr(trace.judged, key) for key in ("verdict", "reason", "answer", "feedback")}
-            why = FITS_ANOTHER if trace.id in foreign else _why_not_kept(trace, keep)
+            why = trace.judged.reason
+            if trace.id in foreign:
+                why = FITS_ANOTHER
+            elif kept(trace, keep):
+                why = "text_twice_or_outvoted" if keep == "majority" else "text_twice"
+            elif is_certified(trace):
+                why = "cut_off" if not trace.finished else "text_not_read" if trace.judged.unread else "on_trust"
             yield {"id": trace.id, **told, "reason": why, **shares(trace), **slim(trace)}
-
-
-def _why_not_kept(trace: Trace, keep: Keep) -> str:
-    if kept(trace, keep):
-        return "text_twice_or_outvoted" if keep == "majority" else "text_twice"
-    if is_certified(trace):
-        return "cut_off" if not trace.finished else "text_not_read" if trace.judged.unread else "on_trust"
-    return trace.judged.reason

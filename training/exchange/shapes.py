@@ -6,159 +6,26 @@ facts and question only if it ends in its one question, and two columns that may
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from critics.errors import InputError
 from critics.problem import is_list, is_object
 from critics.text.reference import TRANSLATORS
 from critics.text.translators.syllogism import ask
 from critics.text.translators.translation import TranslationError, sentences
-from training.configuration.section import nearest
-from training.exchange.columns import ABSENT, PARTS, Parts, RowError, read_columns
+from training.exchange.columns import ABSENT, CHATS, LABEL, Parts, RowError, Shape
 
-_SPELLINGS: Mapping[str, tuple[str, ...]] = {
-    "id": ("id",),
-    "context": ("context", "facts", "premises", "theory", "passage", "story"),
-    "question": ("question", "problem", "query", "ask"),
-    "options": ("options", "choices"),
-    "answer": ("answer", "gold", "gold_answer", "label", "target", "ground_truth", "correct_answer", "expected_answer"),
-    "rationale": (
-        *("rationale", "completion", "reasoning", "chain_of_thought", "cot", "explanation", "solution", "why"),
-        *("response", "output", "generation", "model_output"),
-    ),
-    "conclusion": ("conclusion",),
-}
-"""Names of columns by which a part is known where `--columns` says nothing."""
-NO_COLUMN = "-"
-"""Name in `--columns` for a part that no column is, whatever the columns are called."""
-_CHAT = ("messages", "conversations", "conversation")
 _SENDERS = {"human": "user", "gpt": "assistant", "model": "assistant", "bot": "assistant", "chatgpt": "assistant"}
 _THOUGHT = re.compile("reason|think|thought|analysis|scratchpad|refusal", re.IGNORECASE)
 """Names of what a turn may say beside its content."""
-_OF_ROLLOUTS = ("reward", "rewards", "advantage", "advantages", "metrics", "step")
-"""Columns that verifiers and TRL write beside their samples."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Shape of a file's rows: its name for people, and the columns of its parts."""
-
-    name: str
-    columns: Mapping[str, str]
-
-    def told(self) -> str:
-        """Say which column was taken for what."""
-        parts = ", ".join(f"{part}={column}" for part, column in self.columns.items())
-        gold = "" if "answer" in self.columns else "; no gold answers, so that a proof of any answer is certified"
-        return f"read as {self.name}: {parts}{gold}"
-
-
-def shape_of(
-    known: Sequence[str],
-    given: Sequence[str],
-    source: object,
-    first: Mapping[str, Any],
-    needed: Sequence[str] = ("question", "rationale"),
-) -> Shape:
-    """Return the shape of rows with the columns `known`, as `--columns` has it or as their names say.
-
-    Raises `InputError` where a column that is named is not there, where two columns may be a part, or where one that
-    is `needed` is nowhere.
-    """
-    named = read_columns(given)
-    for part, column in named.items():
-        if column not in (*known, NO_COLUMN):
-            raise InputError(f"{source}: there is no column {column!r} ({part}); {nearest(column, list(known))}")
-    own = "question" not in named and "rationale" not in named
-    if own and (chat := [name for name in _CHAT if name in known]):
-        if len(chat) > 1:
-            raise InputError(f"{source}: {' and '.join(chat)} may both be the conversation; take one out")
-        name = "chat messages" if chat[0] == "messages" else "ShareGPT conversations"
-        return Shape(name, _beside(named, known, source, {"rationale": chat[0]}))
-    if own and "prompt" in known and "completion" in known:
-        of_rollout = [name for name in _OF_ROLLOUTS if name in known]
-        name = "prompts and completions" + (f" of rollouts (with {', '.join(of_rollout)})" if of_rollout else "")
-        return Shape(name, _beside(named, known, source, {"question": "prompt", "rationale": "completion"}))
-    if own and "instruction" in known and "output" in known:
-        taken = {"question": "instruction", "rationale": "output"}
-        return Shape("Alpaca instructions", _beside(named, known, source, taken | _input(known)))
-    return Shape("a table", _columns(named, known, source, first, needed))
-
-
-def _input(known: Sequence[str]) -> dict[str, str]:
-    return {"context": "input"} if "input" in known else {}
-
-
-def _beside(
-    named: Mapping[str, str], known: Sequence[str], source: object, taken: Mapping[str, str]
-) -> Mapping[str, str]:
-    """Return the columns of a conversation, with the id and the answers that stand beside it."""
-    found = {part: column for part in ("id", "answer", "options") if (column := _named(part, known, source, named))}
-    return {part: column for part, column in {**found, **taken, **named}.items() if column != NO_COLUMN}
-
-
-def _columns(
-    named: Mapping[str, str], known: Sequence[str], source: object, first: Mapping[str, Any], needed: Sequence[str]
-) -> Mapping[str, str]:
-    of_text = () if "rationale" in needed else ("rationale", "conclusion")
-    wanted = [part for part in PARTS if part in named or part not in of_text]
-    found = {part: column for part in wanted if (column := _named(part, known, source, named))}
-    if "rationale" in needed and "rationale" not in found and _is_prose(first.get(found.get("answer", ""))):
-        found["rationale"] = found.pop("answer")  # GSM8K calls it so
-    if "question" in needed and "question" not in found and (asked := _statement(named, known, source, first)):
-        found = {"question": asked, **{part: column for part, column in found.items() if column != asked}}
-    for part in needed:
-        if part not in found:
-            shown = ", ".join(map(repr, known)) or "none"
-            raise InputError(
-                f"{source}: no column is known to be the {part}; say which by --columns {part}=NAME (there are {shown})"
-            )
-    return found
-
-
-_LABELS = ("true", "false", "unknown", "uncertain")
-
-
-def _statement(
-    named: Mapping[str, str], known: Sequence[str], source: object, first: Mapping[str, object]
-) -> str | None:
-    """Return the column of what is asked in FOLIO: a conclusion that the gold answer calls true or false.
-
-    Without such an answer it may be what the text concludes, about a question that is not there.
-    """
-    column, label = (_named(part, known, source, named) for part in ("conclusion", "answer"))
-    said = None if "conclusion" in named or column is None else first.get(column)
-    is_statement = isinstance(said, str) and len(said.split()) > 2 and not _LABEL.search(said)
-    return column if is_statement and str(first.get(label or "")).strip().lower() in _LABELS else None
-
-
-def _is_prose(value: object) -> bool:
-    return isinstance(value, str) and len(value.split()) > 8
-
-
-def _named(part: str, known: Sequence[str], source: object, named: Mapping[str, str]) -> str | None:
-    """Return the column of a part, as it is given or by its name; raises `InputError` where two may be it."""
-    if part in named:
-        return None if named[part] == NO_COLUMN else named[part]
-    taken = set(named.values())
-    by_name = {name.lower().replace(" ", "_"): name for name in known}
-    found = [by_name[each] for each in _SPELLINGS[part] if each in by_name and by_name[each] not in taken]
-    if len(found) > 1:
-        # Attack: a gold rationale beside what a model wrote, and the one judged in the place of the other.
-        raise InputError(
-            f"{source}: {' and '.join(map(repr, found))} may each be the {part}; say which by --columns "
-            f"{part}={found[0]}"
-        )
-    return found[0] if found else None
 
 
 def parts_of(row: Mapping[str, Any], shape: Shape) -> Parts:
     """Return the parts of a row, as a table would have them; raises `RowError` where they cannot be told."""
     parts = Parts(**{part: row.get(column) for part, column in shape.columns.items()})
     rationale, question = parts.rationale, parts.question
-    if shape.columns.get("rationale") in _CHAT:
+    if shape.columns.get("rationale") in CHATS:
         return parts.cut(_of_turns(_turns(rationale)))
     if is_list(rationale) and rationale and all(map(is_object, rationale)):
         asked = _turns(question) if is_list(question) else [("user", question)]
@@ -166,16 +33,12 @@ def parts_of(row: Mapping[str, Any], shape: Shape) -> Parts:
     if is_list(question) and question and all(map(is_object, question)):
         return parts.cut(_of_turns([*_turns(question), ("assistant", rationale)]))
     if isinstance(question, str) and shape.columns.get("question") == "instruction":
-        return replace(parts, context=ABSENT).cut(asked_of(_instructed(question, parts.context)))
+        given = parts.context.strip() if isinstance(parts.context, str) else ""
+        told = (given, question) if _questions(question)[1] else (question, given)
+        return replace(parts, context=ABSENT).cut(asked_of("\n".join(told)))
     if isinstance(question, str) and parts.context is ABSENT:
         return parts.cut(asked_of(question, is_prompt=shape.columns.get("question") == "prompt"))
     return parts
-
-
-def _instructed(instruction: str, given: object) -> str:
-    told = given.strip() if isinstance(given, str) else ""
-    is_question = bool(_questions(instruction)[1])
-    return f"{told}\n{instruction}" if is_question else f"{instruction}\n{told}"
 
 
 def _turns(value: object) -> list[tuple[str, object]]:
@@ -187,7 +50,10 @@ def _turns(value: object) -> list[tuple[str, object]]:
         role = turn.get("role", turn.get("from"))
         said: object = turn.get("content", turn.get("value"))
         if is_list(said):
-            said = "".join(map(_text_part, said))
+            texts = [p.get("text") if is_object(p) and p.get("type") == "text" else None for p in said]
+            if not all(isinstance(each, str) for each in texts):  # an image or a call
+                raise RowError("no_conversation", "a turn has a part that is no text")
+            said = "".join(map(str, texts))
         if turn.get("tool_calls") or turn.get("tool_call_id") or turn.get("function_call"):
             role = "tool"
         if not isinstance(role, str) or not isinstance(said, str):
@@ -198,13 +64,6 @@ def _turns(value: object) -> list[tuple[str, object]]:
             raise RowError("no_conversation", f"a turn says more in {beside!r}; join it to the content, or take it out")
         turns.append((_SENDERS.get(role, role), said))
     return turns
-
-
-def _text_part(part: object) -> str:
-    """Return the text of a part of a turn; raises `RowError` where it is an image or a call."""
-    if is_object(part) and part.get("type") == "text" and isinstance(part.get("text"), str):
-        return part["text"]
-    raise RowError("no_conversation", "a turn has a part that is no text")
 
 
 def _of_turns(turns: Sequence[tuple[str, object]]) -> Parts:
@@ -221,7 +80,7 @@ def _of_turns(turns: Sequence[tuple[str, object]]) -> Parts:
             "several_turns", f"it has {len(bare)} turns; a row is judged that has one of the user and one reply"
         )
     given = [str(text) for role, text in turns if role in ("system", "developer")]
-    facts = "\n".join(left for text in given if (left := _without_instructions(text)))
+    facts = "\n".join(left for text in given if (left := " ".join(_said(text))))
     parts = asked_of(str(bare[0][1]))
     return replace(parts, context=_facts(facts, parts.told), rationale=bare[1][1])
 
@@ -231,11 +90,6 @@ def _facts(*told: str) -> object:
     return "\n".join(filter(None, told)) or ABSENT
 
 
-_LABEL = re.compile(
-    r"^[ \t]*(?:#+ |\*\*)?(?P<name>context|facts|premises|theory|passage|story|question|query|statement|hypothesis|"
-    r"options|choices|answer|reasoning|solution|proof|rationale)(?:\*\*)?[ \t]*:(?:\*\*)?",
-    re.IGNORECASE | re.MULTILINE,
-)
 _FACTS = ("context", "facts", "premises", "theory", "passage", "story")
 _ASKED = ("question", "query", "statement", "hypothesis")
 _OPTION = re.compile(r"^[ \t]*\(?[A-Za-z][).:][ \t]+(.+)$", re.MULTILINE)
@@ -259,14 +113,6 @@ _INSTRUCTIONS = (
 _INSTRUCTION = re.compile(rf"(?:please )?(?:{'|'.join(_INSTRUCTIONS)})", re.IGNORECASE)
 
 
-def _is_instruction(sentence: str) -> bool:
-    return _INSTRUCTION.fullmatch(sentence.strip().rstrip(".!:").strip()) is not None
-
-
-def _without_instructions(text: str) -> str:
-    return " ".join(sentence for sentence in _sentences(text) if not _is_instruction(sentence))
-
-
 _ARGUMENT = re.compile(
     r"Consider these statements:\s*1\. (?P<one>[^\n]+)\n2\. (?P<other>[^\n]+)\s+"
     r"Does it logically follow that:\s*(?P<conclusion>[^\n?]+)\?(?:\s*\(Answer Yes or No\))?"
@@ -274,13 +120,15 @@ _ARGUMENT = re.compile(
 """Pattern of reasoning-gym's questions about a syllogism."""
 
 
-def _sentences(text: str) -> list[str]:
-    return [part for line in text.splitlines() for part in re.split(r"(?<=[.?!])\s+", line.strip()) if part]
+def _said(text: str) -> list[str]:
+    """Return the sentences of a text without instructions."""
+    parts = (part for line in text.splitlines() for part in re.split(r"(?<=[.?!])\s+", line.strip()) if part)
+    return [each for each in parts if _INSTRUCTION.fullmatch(each.strip().rstrip(".!:").strip()) is None]
 
 
 def _questions(text: str) -> tuple[list[str], list[str]]:
     """Return the sentences of a prompt without instructions, and those among them that ask."""
-    said = [sentence for sentence in _sentences(text) if not _is_instruction(sentence)]
+    said = _said(text)
     return said, [each for each in said if each.endswith("?") or _TRUE_OR_FALSE.match(each)]
 
 
@@ -292,7 +140,7 @@ def asked_of(prompt: str, *, is_prompt: bool = True) -> Parts:
     if (argument := _ARGUMENT.fullmatch(prompt.strip())) is not None:
         given = f"{argument['one'].rstrip('.')}. {argument['other'].rstrip('.')}."
         return Parts(context=given, question=ask(argument["conclusion"]))
-    labels = list(_LABEL.finditer(prompt))
+    labels = list(LABEL.finditer(prompt))
     if labels and any(label["name"].lower() in _ASKED for label in labels):
         return _labelled(prompt, labels)
     said, asked = _questions(prompt)
@@ -310,7 +158,7 @@ def asked_of(prompt: str, *, is_prompt: bool = True) -> Parts:
 
 def _labelled(prompt: str, labels: Sequence[re.Match[str]]) -> Parts:
     """Return the parts of a prompt with headings; raises `RowError` where one comes twice, or an answer is given."""
-    before = _without_instructions(prompt[: labels[0].start()])
+    before = " ".join(_said(prompt[: labels[0].start()]))
     sections = {
         label["name"].lower(): prompt[label.end() : following].strip()
         for label, following in zip(labels, [*(m.start() for m in labels[1:]), len(prompt)], strict=True)
@@ -318,22 +166,20 @@ def _labelled(prompt: str, labels: Sequence[re.Match[str]]) -> Parts:
     if len(sections) < len(labels):
         raise RowError("several_questions", "the prompt has a heading twice, as solved examples have; keep one problem")
     for name in ("answer", "reasoning", "solution", "proof", "rationale"):
-        if _without_instructions(sections.get(name, "")):
+        if _said(sections.get(name, "")):
             # Attack: the text, or the answer, within what is asked.
             raise RowError("answer_in_prompt", f"the prompt says something under {name!r}; take it out")
     asked = [sections[name] for name in _ASKED if name in sections]
-    question = _without_instructions(" ".join(asked))
-    facts = _facts(before, *(_unnumbered(sections[name]) for name in _FACTS if name in sections))
+    question = " ".join(_said(" ".join(asked)))
+    given = [sections[name] for name in _FACTS if name in sections]
+    # Our own prompts number their facts.
+    given = [re.sub(r"(?:(?<=^)|(?<=[.?!] )|(?<=\n))\d+- ", "", each) if each[:3] == "1- " else each for each in given]
+    facts = _facts(before, *given)
     listed = sections.get("options") or sections.get("choices")
     options = _OPTION.findall(listed) if listed else None
     if options == []:
         raise RowError("options_unreadable", "the prompt's options are not lettered lines")
     return Parts(context=facts, question=question, options=options)
-
-
-def _unnumbered(facts: str) -> str:
-    """Return facts without the numbers that our own prompts give them."""
-    return re.sub(r"(?:(?<=^)|(?<=[.?!] )|(?<=\n))\d+- ", "", facts) if facts.startswith("1- ") else facts
 
 
 _GUIDED = re.compile(r"\[\[\s*(?:axiom|goal|infer|object|prop|relation)\s*:")
@@ -377,9 +223,3 @@ def language_of(context: str, question: str) -> str:
             return "rationales"
         return "syllogism"
     return "rationales"
-
-
-def told_formats(formats: Iterable[str]) -> str:
-    """Say how many texts are in which language."""
-    listed = list(formats)
-    return ", ".join(f"{listed.count(name)} {name}" for name in dict.fromkeys(listed))

@@ -10,8 +10,8 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
 from importlib import import_module
 from itertools import chain
@@ -26,9 +26,20 @@ Kind = Literal["jsonl", "json", "csv", "parquet"]
 """Kinds of files that rows go back to; Arrow files, folders of `save_to_disk` and the Hub come back as Parquet."""
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".feather")
 _PACKED = (".gz", ".zst")
+_FILES = (*_ENDINGS, *_PACKED)
 _HUB_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+?)(?::(?P<split>[\w.\[\]%-]+))?")
 _MOST_CHARACTERS = 2**31 - 1
 """Most characters of one cell of a CSV file."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """A row that could not be read, why, and its text."""
+
+    id: str
+    reason: str
+    feedback: str
+    row: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +56,9 @@ class Row:
         """The row's name: its file's and its number."""
         return f"{self.file}/{self.number}"
 
-
-@dataclass(frozen=True, slots=True)
-class UnreadableRow:
-    """A row that could not be read, why, and its text."""
-
-    id: str
-    reason: str
-    feedback: str
-    row: str = ""
+    def unreadable(self, reason: str, told: str, raw: str | None = None) -> UnreadableRow:
+        """Return it as one that cannot be read, and why."""
+        return UnreadableRow(f"{self.file}/row-{self.number}", reason, told, self.raw if raw is None else raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,8 @@ class Rows:
     """Rows of one source, and those that cannot be read."""
 
     kind: Kind
-    rows: Sequence[Row]
-    unreadable: Sequence[UnreadableRow] = ()
+    rows: list[Row]
+    unreadable: list[UnreadableRow] = field(default_factory=list[UnreadableRow])
     header: str = ""
     """The first line of a CSV file, as it stood."""
     table: Any = None
@@ -100,13 +105,14 @@ def read_rows(source: Path | str, encoding: str | None = None) -> list[Rows]:
         found = [_of_file(path, stem(path), encoding)]
     elif has_magic(name):
         found = _of_files(sorted(Path(each) for each in glob(name, recursive=True)), path.parent, encoding)  # noqa: PTH207
-    elif (named := _HUB_NAME.fullmatch(path.as_posix())) and not _is_file_name(path):
+    elif (named := _HUB_NAME.fullmatch(path.as_posix())) and path.suffix not in _FILES:
         found = [_of_hub(named["name"], named["split"] or "train")]
     else:
         raise InputError(f"{source}: there is no such file, and it is no name of the Hub such as owner/name:train")
     if not any(each.rows or each.unreadable for each in found):
         raise InputError(f"{source}: there is no row in it; name a file with rows")
-    return _joined(found)
+    kinds = dict.fromkeys(each.kind for each in found)
+    return [_joined([each for each in found if each.kind == kind]) for kind in kinds]
 
 
 def stem(source: Path | str) -> str:
@@ -117,10 +123,6 @@ def stem(source: Path | str) -> str:
 def rows_of_dataset(dataset: Any, name: str) -> Rows:
     """Return the rows of a `datasets.Dataset`; a class label is read as its name."""
     return _of_table(dataset.with_format("arrow")[:], name)
-
-
-def _is_file_name(path: Path) -> bool:
-    return path.suffix in (*_ENDINGS, *_PACKED)
 
 
 def _of_folder(folder: Path, encoding: str | None) -> list[Rows]:
@@ -137,7 +139,7 @@ def _of_folder(folder: Path, encoding: str | None) -> list[Rows]:
         raise InputError(f"{folder}: is a run; name the traces.jsonl of one of its rounds")
     if (folder / "examples.jsonl").is_file():
         raise InputError(f"{folder}: was filtered already; name its rows.* or its certificates.jsonl to filter it anew")
-    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and _is_file_name(path)]
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix in _FILES]
     return _of_files([p for p in found if not any(q.startswith(".") for q in p.parts)], folder, encoding)
 
 
@@ -153,51 +155,38 @@ def _of_files(paths: Sequence[Path], folder: Path, encoding: str | None) -> list
     return [_of_file(path, name, encoding) for path, name in zip(files, names, strict=True)]
 
 
-def _joined(found: Sequence[Rows]) -> list[Rows]:
-    """Return one `Rows` for each kind of file; raises `InputError` where their columns differ."""
-    kinds = dict.fromkeys(each.kind for each in found)
-    return [_one([each for each in found if each.kind == kind]) for kind in kinds]
-
-
-def _one(found: Sequence[Rows]) -> Rows:
-    first = found[0]
-    if len(found) == 1:
+def _joined(found: Sequence[Rows]) -> Rows:
+    """Join files of one kind; raises `InputError` where their columns differ."""
+    first, *more = found
+    if not more:
         return first
-    rows = list(chain.from_iterable(each.rows for each in found))
-    unreadable = list(chain.from_iterable(each.unreadable for each in found))
-    if other := next((each for each in found if each.header.strip() != first.header.strip()), None):
+    if other := next((each for each in more if each.header.strip() != first.header.strip()), None):
         names = [each.rows[0].file if each.rows else "one" for each in (first, other)]
         raise InputError(f"{names[1]}: its first line has other columns than that of {names[0]}; filter them apart")
-    table = None
+    rows = list(chain.from_iterable(each.rows for each in found))
+    table = first.table
     if first.kind == "parquet":
         pyarrow: Any = import_module("pyarrow")
         try:
             table = pyarrow.concat_tables([each.table for each in found])
         except pyarrow.ArrowInvalid as error:
             raise InputError(f"{rows[0].file}: the files have other columns; filter them apart") from error
+    unreadable = list(chain.from_iterable(each.unreadable for each in found))
     return replace(first, rows=rows, unreadable=unreadable, table=table)
 
 
 def _of_file(path: Path, name: str, encoding: str | None) -> Rows:
     bare = path.with_suffix("") if path.suffix in _PACKED else path
-    return _of_bytes(_content(path), bare, name, encoding)
-
-
-def _content(path: Path) -> bytes:
     try:
-        return b"".join(unpacked(path))
+        return _of_bytes(b"".join(unpacked(path)), bare, name, encoding)  # in memory once
     except StoreError as error:
         raise InputError(f"{error}; unpack it by hand, or name another file") from error
 
 
 def _of_bytes(content: bytes, path: Path, name: str, encoding: str | None) -> Rows:
     """Read a file's bytes by what they begin with, and by the file's ending where that does not say it."""
-    if content.startswith(b"PAR1"):
-        return _arrow(lambda arrow, file: arrow.parquet.read_table(file), content, path, name)
-    if content.startswith(b"ARROW1"):
-        return _arrow(lambda arrow, file: arrow.ipc.open_file(file).read_all(), content, path, name)
-    if path.suffix == ".arrow":
-        return _arrow(lambda arrow, file: arrow.ipc.open_stream(file).read_all(), content, path, name)
+    if content.startswith((b"PAR1", b"ARROW1")) or path.suffix == ".arrow":
+        return _arrow(content, path, name)
     if path.suffix in (".parquet", ".feather"):
         raise InputError(f"{path}: is no {path.suffix[1:]} file; it was cut, or is something else")
     text = _decoded(content, path, encoding)
@@ -223,24 +212,22 @@ def _decoded(content: bytes, path: Path, encoding: str | None) -> str:
 
 
 def _json_lines(text: str, path: Path, name: str) -> Rows:
-    rows: list[Row] = []
-    unreadable: list[UnreadableRow] = []
+    found = Rows("jsonl", rows := [], unreadable := [])
     for number, ended in enumerate(_lines(text), 1):
-        line = ended.removesuffix("\n")
-        if line.strip():
-            read = _json_row(line, name, number, f"{path}:{number}")
-            (rows if isinstance(read, Row) else unreadable).append(read)  # type: ignore[arg-type]
+        if (line := ended.removesuffix("\n")).strip():
+            _add_json(found, line, Row(name, number, {}), f"{path}:{number}")
     if not rows and len(unreadable) > 1 and (listed := _listed_object(text)):
         return _json(listed, path, name)
-    return Rows("jsonl", rows, unreadable)
+    return found
 
 
-def _json_row(raw: str, name: str, number: int, where: str) -> Row | UnreadableRow:
+def _add_json(found: Rows, raw: str, row: Row, where: str) -> None:
+    """Add a JSON object to the rows; or to those that cannot be read."""
     try:
         values = read_line(raw.encode("utf-8", "surrogateescape"), where=where, checksum=False, unique=True)
+        found.rows.append(replace(row, values=values, raw=raw.removesuffix("\r")))
     except StoreError as error:
-        return UnreadableRow(f"{name}/row-{number}", "bad_line", str(error), raw)
-    return Row(name, number, values, raw.removesuffix("\r"))
+        found.unreadable.append(row.unreadable("bad_line", str(error), raw))
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -270,26 +257,20 @@ def _listed_object(text: str) -> str | None:
 
 def _json(text: str, path: Path, name: str) -> Rows:
     """Read a JSON list of objects; what breaks it off is a row that cannot be read, up to the end of the file."""
-    rows: list[Row] = []
-    unreadable: list[UnreadableRow] = []
+    found, blanks = Rows("json", []), re.compile(r"[ \t\r\n,]*")
     scan, at, number = json.JSONDecoder(), text.index("[") + 1, 0
-    while (at := _after_blanks(text, at)) < len(text) and text[at] != "]":
+    while (at := blanks.match(text, at).end()) < len(text) and text[at] != "]":  # type: ignore[union-attr]
         number += 1
+        row, where = Row(name, number, {}), f"{path}: row {number}"
         try:
             _, end = scan.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            where = f"{path}: row {number}: not JSON from here to the end ({error}); mend the file"
-            unreadable.append(UnreadableRow(f"{name}/row-{number}", "bad_line", where, text[at:]))
+            told = f"{where}: not JSON from here to the end ({error}); mend the file"
+            found.unreadable.append(row.unreadable("bad_line", told, text[at:]))
             break
-        read, at = _json_row(text[at:end], name, number, f"{path}: row {number}"), end
-        (rows if isinstance(read, Row) else unreadable).append(read)  # type: ignore[arg-type]
-    return Rows("json", rows, unreadable)
-
-
-def _after_blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n,":
-        at += 1
-    return at
+        _add_json(found, text[at:end], row, where)
+        at = end
+    return found
 
 
 def _csv(text: str, path: Path, name: str) -> Rows:
@@ -300,7 +281,7 @@ def _csv(text: str, path: Path, name: str) -> Rows:
     header = [cell.strip() for cell in _cells(reader) or []]
     if twice := next((cell for cell in header if header.count(cell) > 1), None):
         raise InputError(f"{path}: the column {twice!r} is there twice; rename one")
-    found = Rows("csv", rows := [], unreadable := [], header="".join(lines[: reader.line_num]))
+    found = Rows("csv", [], header="".join(lines[: reader.line_num]))
     at, number = reader.line_num, 0
     while at < len(lines):
         cells = _cells(reader)
@@ -308,18 +289,16 @@ def _csv(text: str, path: Path, name: str) -> Rows:
         if cells == [] or (cells is None and not raw.strip()):
             continue
         number += 1
-        told = f"{path}: row {number} (line {first})"
+        row, told = Row(name, number, {}, raw), f"{path}: row {number} (line {first})"
         if cells is None:
             told = f"{told}: quotes are not closed; close them or double those within a cell"
-            unreadable.append(UnreadableRow(f"{name}/row-{number}", "bad_line", told, raw))
+            found.unreadable.append(row.unreadable("bad_line", told))
         elif len(cells) != len(header):
-            told = (
-                f"{told}: has {len(cells)} cells, and the first line {len(header)}; quote cells that hold {delimiter!r}"
-            )
-            unreadable.append(UnreadableRow(f"{name}/row-{number}", "half_row", told, raw))
+            remedy = f"quote cells that hold {delimiter!r}"
+            told = f"{told}: has {len(cells)} cells, and the first line {len(header)}; {remedy}"
+            found.unreadable.append(row.unreadable("half_row", told))
         else:
-            values = {key: cell or None for key, cell in zip(header, cells, strict=True)}
-            rows.append(Row(name, number, values, raw))
+            found.rows.append(replace(row, values={k: cell or None for k, cell in zip(header, cells, strict=True)}))
     return found
 
 
@@ -331,12 +310,14 @@ def _cells(reader: Iterator[list[str]]) -> list[str] | None:
         return None
 
 
-def _arrow(read: Callable[[Any, Any], Any], content: bytes, path: Path, name: str) -> Rows:
-    pyarrow: Any = import_module("pyarrow")
-    for module in ("parquet", "ipc"):
-        import_module(f"pyarrow.{module}")
+def _arrow(content: bytes, path: Path, name: str) -> Rows:
+    pyarrow, parquet, ipc = (import_module(f"pyarrow{part}") for part in ("", ".parquet", ".ipc"))
     try:
-        return _of_table(read(pyarrow, pyarrow.BufferReader(content)), name)
+        file: Any = pyarrow.BufferReader(content)
+        if content.startswith(b"PAR1"):
+            return _of_table(parquet.read_table(file), name)
+        reader: Any = ipc.open_file(file) if content.startswith(b"ARROW1") else ipc.open_stream(file)
+        return _of_table(reader.read_all(), name)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
@@ -347,22 +328,14 @@ def _of_table(table: Any, name: str) -> Rows:
     columns = list(table.column_names)
     if twice := next((column for column in columns if columns.count(column) > 1), None):
         raise InputError(f"the column {twice!r} is there twice; rename one")
-    labels = _labels(table.schema)
     listed = cast("list[dict[str, Any]]", table.to_pylist())
-    for row in listed:
-        for column, names in labels.items():
-            if isinstance(code := row[column], int):
-                row[column] = names[code] if 0 <= code < len(names) else code
+    if b"huggingface" in (table.schema.metadata or {}):  # `datasets` keeps the names of class labels beside the schema
+        datasets: Any = import_module("datasets")
+        for column, kind in datasets.Features.from_arrow_schema(table.schema).items():
+            for row in listed if isinstance(kind, datasets.ClassLabel) else ():
+                if isinstance(code := row[column], int):
+                    row[column] = kind.names[code] if 0 <= code < len(kind.names) else code
     return Rows("parquet", [Row(name, number, row) for number, row in enumerate(listed, 1)], table=table)
-
-
-def _labels(schema: Any) -> Mapping[str, Sequence[str]]:
-    """Return the names of class labels, by column, which `datasets` keeps beside the schema."""
-    if b"huggingface" not in (schema.metadata or {}):
-        return {}
-    datasets: Any = import_module("datasets")
-    features = datasets.Features.from_arrow_schema(schema)
-    return {name: kind.names for name, kind in features.items() if isinstance(kind, datasets.ClassLabel)}
 
 
 def _of_hub(name: str, split: str) -> Rows:

@@ -1,0 +1,268 @@
+"""Work of `filter`: tables of rationales or judged attempts in, a folder that can be trained on out."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from critics import registry
+from critics.errors import InputError
+from critics.text.reference import TRANSLATORS
+from rollout.published.recorded import holds_recorded
+from rollout.records.sampling import batches
+from rollout.records.traces import Trace
+from training.commands.attempts import (
+    GivenAttempt,
+    Rejected,
+    attempts_that_are,
+    judging,
+    read_attempts_that_are,
+    taught,
+    traces_that_are,
+    with_verdicts,
+)
+from training.commands.messages import print_counts, say
+from training.configuration.learning import CERTIFIED, KEEPS, Keep
+from training.configuration.section import nearest
+from training.curation.derivation import Derivation, contents_of, derivation_counts, derive, is_derived
+from training.curation.filters import is_certified, kept, kept_by_grade, select
+from training.curation.judging import FITS_ANOTHER, independent, judged
+from training.curation.outcomes import coverage, meanings, told
+from training.exchange.columns import read_answers, read_columns
+from training.exchange.rationales import (
+    Reading,
+    Table,
+    as_they_stand,
+    read_table,
+    rejections,
+    summary_of,
+    to_be_formalised,
+    write_dataset,
+)
+from training.exchange.tables import Rows, read_rows
+from training.lessons.teaching import file_examples
+from training.lineage.entries import engine_name, origin
+from training.lineage.kept import Kept, made_already, new_folder, write_kept
+from training.lineage.revocation import Revocations, read_revocations
+from training.logs import tracked
+from training.records.run_folder import DERIVED
+from training.records.store import write_records
+
+FORMALISED = "english"
+"""The format of texts whose sentences are formalised."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterOptions:
+    """Options of the command, by their names."""
+
+    keep: str
+    out: Path
+    columns: list[str] | None
+    answers: list[str] | None
+    format: str | None
+    formalise: Path | None
+    """The configuration of the policy that writes each sentence down formally; None: critics read texts."""
+    dataset: str | None
+    encoding: str | None
+    verdicts: Path | None
+    prune: bool
+    hindsight: bool
+    held_out: Path | None
+    jobs: int
+    timeout_s: float
+    as_json: bool
+
+
+def filter_rows(source: Path, asked: FilterOptions) -> None:
+    """Filter rows of any shape, unless the very same were filtered to the very same folder."""
+    keep = asked.keep
+    if keep not in KEEPS:
+        raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
+    is_recorded = source.is_file() and holds_recorded(source)
+    found = [] if is_recorded else read_rows(source, asked.encoding)
+    revoked = read_revocations(source.parent) if source.is_file() else Revocations()
+    made_of = _digest(found or [source.read_bytes()], asked, revoked)
+    if (already := made_already(asked.out, made_of)) is not None:
+        say(f"{asked.out} is there already, of these very rows and settings: nothing is to be done")
+        _show(already, asked)
+        return
+    is_table = not is_recorded and not any(
+        isinstance(row.values.get("problem"), Mapping) for rows in found for row in rows.rows[:20]
+    )
+    of_others = ("verdicts", "prune", "hindsight", "held_out")
+    if not is_table:
+        of_others = ("columns", "answers", "format", "formalise", "dataset")
+    if given := next((name for name in of_others if getattr(asked, name)), None):
+        name = {"held_out": "held-out", "format": "as"}.get(given, given)
+        raise InputError(
+            f"--{name} is for {'traces' if is_table else 'tables, and these rows are attempts'}; leave it out"
+        )
+    if is_table:
+        _show(_filter_table(found, source, keep, asked, made_of), asked)
+        return
+    records, rejected = read_attempts_that_are(source) if is_recorded else attempts_that_are(source, found)
+    derivation = _derivation(asked)
+    judged_anew = with_verdicts(
+        records, source, asked.verdicts, judging(asked.jobs, asked.timeout_s, anew=True), rejected
+    )
+    believed: list[GivenAttempt] = []
+    for each in judged_anew:
+        certificate = each.record["judgement"].get("certificate")
+        if certificate is not None and revoked.cover(certificate["digest"], engine_name(certificate)):
+            rejected.append({"id": each.id, "reason": "revoked"})
+        else:
+            believed.append(each)
+    _show(_keep_attempts(believed, rejected, derivation, keep, asked, made_of), asked)
+
+
+def _digest(found: Sequence[Rows | bytes], asked: FilterOptions, revoked: Revocations) -> str:
+    """Return the digest of what is filtered and how: of the policy that formalises, its configuration and weights."""
+    told = {name: value for name, value in asdict(asked).items() if name not in ("out", "jobs", "timeout_s", "as_json")}
+    settings = [*told.values(), *([revoked.record()] if revoked else [])]
+    if asked.formalise is not None:
+        from rollout.policies.policy import model_digest
+        from training.configuration.run import load_run
+
+        model = load_run(asked.formalise).model
+        settings.append(model_digest(model.pinned) if model.server is None else model.server.model)
+    read = [each.read_bytes() if isinstance(each, Path) and each.is_file() else each for each in settings]
+    made = hashlib.sha256(repr(read).encode())
+    for rows in found:
+        for row in () if isinstance(rows, bytes) else rows.rows:
+            made.update((row.raw or repr(row.values)).encode("utf-8", "surrogateescape"))
+        made.update(rows if isinstance(rows, bytes) else repr(rows.unreadable).encode())
+    return made.hexdigest()
+
+
+def _derivation(asked: FilterOptions) -> Derivation:
+    for option, wanted in (("--prune", asked.prune), ("--hindsight", asked.hindsight)):
+        if wanted and asked.keep not in ("strict", "trusted"):
+            raise InputError(f"{option} needs --keep strict or trusted, because what it makes is judged by its proof")
+    if asked.held_out is not None and not asked.hindsight:
+        raise InputError("--held-out is for --hindsight, which alone asks new questions; leave it out")
+    if asked.hindsight and asked.held_out is None:
+        say("relabelled problems are not compared with evaluation problems; name these by --held-out FILE")
+    from training.rounds.problems import read_problems
+
+    held_out = None if asked.held_out is None else contents_of(read_problems(asked.held_out))
+    return Derivation(asked.prune, asked.hindsight, held_out)
+
+
+def _filter_table(
+    found: Sequence[Rows], source: Path, keep: Keep, asked: FilterOptions, made_of: str
+) -> Mapping[str, Any]:
+    """Judge a table's rationales, write what is kept, and say how each column was read; return the summary."""
+    reading = Reading(read_columns(asked.columns), read_answers(asked.answers), asked.format, asked.dataset)
+    if reading.format is not None and reading.format not in registry.formats():
+        raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, registry.formats())}")
+    if asked.formalise is not None:
+        if reading.format not in (None, FORMALISED):
+            raise InputError(f"--formalise is for texts in English: use --as {FORMALISED}, not {reading.format}")
+        if reading.dataset in TRANSLATORS:
+            raise InputError(f"--formalise: the critic reads the English of {reading.dataset} itself; leave it out")
+        if keep not in CERTIFIED:
+            raise InputError("--formalise needs --keep strict, because formulas are there to prove with")
+    table = read_table(found, reading, source)
+    for line in table.told:
+        say(line)
+    about: dict[str, Any] = {"as": reading.format, "made_of": made_of}
+    opened = asked.out.with_name(f".{asked.out.name}.open")
+    if asked.formalise is None:
+        attempts = as_they_stand(table)
+    else:
+        attempts = _formal_versions(table, asked.formalise, opened)
+        digests = attempts[0].policy
+        about["formalised_by"] = None if digests is None else digests.record()
+    judge_all = judging(asked.jobs, asked.timeout_s, anew=True)
+    traces = list(judged(attempts, judge_all))
+    summary = write_dataset(traces, table, keep, asked.out, about, judge_all, found)
+    opened.unlink(missing_ok=True)
+    if not asked.as_json:
+        _show_reasons(traces, table)
+    return summary
+
+
+def _formal_versions(table: Table, config_path: Path, opened: Path) -> list[Trace]:
+    """Return the texts with a policy's formulas; what an earlier, interrupted call wrote is kept."""
+    from rollout.strategies.formalisation import is_short_enough, with_formulas
+    from training.configuration.run import load_run
+    from training.records.open_store import OpenStore
+    from training.rounds.rollout_store import stored_strategy
+    from training.workers.policy import quiet_policy
+    from training.workers.strategies import Formalising
+
+    config = load_run(config_path)
+    arm, size = config.arms[0], config.sampling.batch_size
+    policy = quiet_policy(config, arm, None)
+    sampling = config.sampling.sampling("free", samples=1)
+    work = stored_strategy(Formalising(FORMALISED), OpenStore(opened), config, arm, formalise=FORMALISED)
+    problems = to_be_formalised(table.rationales)
+    listed = list(batches([problem for problem in problems if is_short_enough(problem)], size))
+    shown = tracked(listed, total=len(listed), what=f"formalising, {size} texts at a time")
+    found = [trace for batch in shown for trace in work.attempts(policy, batch, sampling, seed=config.seeds[0])]
+    unasked = [problem for problem in problems if not is_short_enough(problem)]
+    return [*found, *(with_formulas(Trace(p.id, p, FORMALISED, ""), None) for p in unasked)]
+
+
+def _show_reasons(traces: list[Trace], table: Table) -> None:
+    """Print a row for each verdict and reason, most frequent first, with one id to look at."""
+    from rich.console import Console
+    from rich.table import Table as Shown
+
+    ids = [(t.judged.verdict, "" if is_certified(t) else t.judged.reason, t.id) for t in traces]
+    ids += [("unreadable", row.reason, row.id) for row in table.unreadable]
+    first = {(verdict, reason): id_ for verdict, reason, id_ in reversed(ids)}
+    shown = Shown("verdict", "reason", "rows", "such as")
+    for (verdict, reason), num in Counter((verdict, reason) for verdict, reason, _ in ids).most_common():
+        shown.add_row(verdict, reason, str(num), first[verdict, reason])
+    Console(stderr=True).print(shown)
+
+
+def _keep_attempts(
+    believed: Sequence[GivenAttempt],
+    rejected: list[Rejected],
+    derivation: Derivation,
+    keep: Keep,
+    asked: FilterOptions,
+    made_of: str,
+) -> Mapping[str, Any]:
+    """Write what is kept of judged attempts; return the summary."""
+    judge_all = judging(asked.jobs, asked.timeout_s)
+    traces = list(traces_that_are(believed, rejected))
+    origins = {trace.id: origin(trace.record()) for trace in traces if kept(trace, keep)}
+    candidates, failures = derive(traces, derivation, judge_all)
+    chosen, foreign = independent(select(candidates, keep), keep, judge_all)
+    rejected += [{"id": id_, "reason": FITS_ANOTHER} for id_ in foreign]
+    lessons = list(taught(chosen, rejected))
+    examples = [example.record() for example in file_examples(lessons)]
+    derived = [trace for trace in lessons if is_derived(trace)]
+    origins |= {trace.id: origin(trace.record()) for trace in derived}
+    made = derivation_counts(lessons, failures, derivation)
+    made |= {"kept_by_grade": kept_by_grade(lessons)} if keep == "proved" else {}
+    known = {trace.id for trace in traces}
+    num_unread = sum(each["id"] not in known for each in rejected)
+    more = {**made, **coverage(lessons), "examples": len(examples), "keep": keep, "made_of": made_of}
+    summary = {**summary_of(traces, num_unread, len(lessons)), **more}
+    summary |= {"rejected": rejected} if rejected else {}
+    ids = {trace.id for trace in lessons} | {each["id"] for each in rejected}
+    left = [*({**each} for each in rejected), *rejections(candidates, ids, (), keep)]
+    with new_folder(asked.out) as folder:
+        if derivation.wanted:
+            write_records(folder / DERIVED, (trace.record() for trace in derived), checksum=True)
+        write_kept(folder, asked.out.name, Kept(examples, origins, lessons, left, summary))
+    return summary
+
+
+def _show(summary: Mapping[str, Any], asked: FilterOptions) -> None:
+    """Print a filter's result: for people what became of the rows, in words."""
+    if asked.as_json:
+        print_counts(summary, as_json=True)
+        return
+    counts: Mapping[str, int] = summary["outcomes"]
+    for line in (told(counts, summary.get("grades", {})), *meanings(counts)):
+        say(line)
+    shown = f"`certistar explain {asked.out} ROW` shows what stands behind a row"
+    say(f"kept {summary['kept']} ({summary['keep']}) in {asked.out}; {shown}")
