@@ -10,9 +10,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from rollout.guides.logic import LogicGuide
 from training.cli import app
-from training.commands.guide import Draft
 from training.commands.guide_session import build_guide, position
 
 ROOT = Path(__file__).parents[1]
@@ -227,16 +225,6 @@ def test_the_prompt_refuses_input_that_is_not_text() -> None:
     )
     assert done.returncode == 2
     assert b"UTF-8" in done.stderr
-
-
-def test_tab_completes_actions_and_whole_blocks() -> None:
-    draft = Draft(LogicGuide(), CATS)
-    assert draft.completions("so [[inf") == ["so [[infer:"]
-    assert draft.completions("so [[infer:(w") == ["so [[infer:(warm rex)]]"]
-    assert draft.completions("so ") == []
-    assert draft.completions("[[axiom:(") == []
-    draft.add("so [[infer:")
-    assert draft.completions("") == ["(warm rex)]]"]
 
 
 def test_a_position_leaves_the_guide_as_it_was() -> None:

@@ -18,8 +18,7 @@ from training.cli import app
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.finetuning.stage import FineTuning
-from training.lineage.adapter_files import AdapterError, verify_adapter
-from training.lineage.adapters import ancestors, find_adapters, read_adapter
+from training.lineage.adapters import AdapterError, ancestors, find_adapters, read_adapter, verify_adapter
 from training.lineage.entries import (
     LINEAGE,
     LineageError,
@@ -28,7 +27,7 @@ from training.lineage.entries import (
     entries,
     read_entries,
 )
-from training.lineage.retraining import RunTainted, settle_revocations
+from training.lineage.revocation import RunTainted, settle_revocations
 from training.lineage.verification import verify
 from training.records.store import read_records, write_json, write_records
 from training.rounds.dataset import curate

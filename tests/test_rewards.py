@@ -259,7 +259,7 @@ def test_a_wrong_configuration_names_the_key(change, said):
 @pytest.mark.parametrize("algorithm", ["grpo", pytest.param("rloo", marks=pytest.mark.slow)])
 def test_trl_takes_the_reward_and_what_it_learnt_from_can_be_judged_again(algorithm, tiny_model, tmp_path):
     pytest.importorskip("trl", reason="pip install 'certistar[trl]'")
-    from training.lineage.adapter_files import verify_adapter
+    from training.lineage.adapters import verify_adapter
     from training.rewards.reinforcement import reinforce
 
     changes = [f"model.name={tiny_model}", f"algorithm={algorithm}", "problems.hops=[1]", "num_problems=4", "group=2"]

@@ -1,8 +1,8 @@
 """Positions of texts under a guide: what it allows after each."""
 
 import json
+import sys
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +21,7 @@ Mode: TypeAlias = Literal["fixed", "compatible"]
 _MAX_WORDS = 200
 _MAX_NODES = 1000
 """Limits of the search of a guide's grammar, beyond which its words count as too many to list."""
+_MAX_SHOWN = 8
 _LOGIC_STATES = {"axiom": "axiom", "goal": "goal", "infer": "infer"}
 """The states inside a block of a known action; every other action is followed by a name."""
 
@@ -50,11 +51,8 @@ def build_guide(name: str, mode: str = "fixed", source: Path | None = None) -> G
     if (source is not None) != (name == "quote"):
         raise InputError("--source FILE: the guide `quote` needs the text to quote from, and no other guide has one")
     about = Problem("", "", "", "") if source is None else Problem(source.name, "", read_text(source), "")
-    return _original() if mode == "compatible" else guide_named(name, about)
-
-
-def _original() -> Guide:
-    """Return the original engine's guide, which stands in a clone of the repository alone."""
+    if mode == "fixed":
+        return guide_named(name, about)
     try:
         return import_module("tools.conformance.guide").PeanoGuide()
     except ModuleNotFoundError as error:
@@ -95,69 +93,63 @@ def _inside(guide: Guide, typed: str) -> tuple[str, list[str] | None]:
         known: list[str] = getattr(guide, "actions", sorted(ACTIONS))
         if not colon or action not in known:
             return "action", [a for a in known if not colon and a.startswith(typed)]
-        offers = _continuing(getattr(guide, "offers"), content) if action == "infer" else None  # noqa: B009
+        offers: list[str] | None = getattr(guide, "offers") if action == "infer" else None  # noqa: B009
+        if offers is not None:
+            is_closing = content.endswith("]")
+            offers = [o for o in offers if (o == content[:-1] if is_closing else o.startswith(content))]
         return _LOGIC_STATES.get(action, "name"), offers
-    actions = action_names(guide.allowed())
+    actions = finite_words(guide.allowed(), "", colon=True)
     if not colon or (actions is not None and action not in actions):
         return "action", None if actions is None else [a for a in actions if not colon and a.startswith(typed)]
     words = finite_words(guide.allowed(), typed)
     return "block", None if words is None else [word.partition(":")[2] for word in words]
 
 
-def _continuing(offers: list[str], content: str) -> list[str]:
-    if content.endswith("]"):
-        return [offer for offer in offers if offer == content[:-1]]
-    return [offer for offer in offers if offer.startswith(content)]
+def finite_words(automaton: Automaton, typed: str, *, colon: bool = False) -> list[str] | None:
+    """Return the words that begin with `typed`, or what stands before their colons, sorted and without `]]`.
 
-
-def finite_words(automaton: Automaton, typed: str) -> list[str] | None:
-    """Return the words that begin with `typed`, sorted and without `]]`; None where they are too many to list."""
+    None where they are too many to list. The search is breadth first: every state that waits leads to one word at
+    least, so that too many are soon noticed.
+    """
     start = typed.encode("utf-8", "replace")
     if isinstance(automaton, Words):
         words = [word for word in automaton.words if word.startswith(start)]
     else:
-        words = _search(automaton, start, colon=False)
-    return None if words is None else sorted(word.removesuffix(CLOSE).decode(errors="replace") for word in words)
-
-
-def action_names(automaton: Automaton) -> list[str] | None:
-    """Return what may stand before the colon of a block, sorted."""
-    if isinstance(automaton, Words):
-        words = [word.partition(b":")[0] for word in automaton.words]
-    else:
-        words = _search(automaton, b"", colon=True)
-    return None if words is None else sorted({word.decode(errors="replace") for word in words})
-
-
-def _search(automaton: Automaton, start: bytes, *, colon: bool) -> list[bytes] | None:
-    """Return the words from `start` on, or only what stands before their colons, breadth first.
-
-    Every state that waits leads to one word at least, so that too many words are soon noticed.
-    """
-    state = automaton.start
-    for byte in start:
-        state = None if automaton.done(state) else automaton.step(state, byte)
-        if state is None:
-            return []
-    words: list[bytes] = []
-    waiting = deque([(state, start)])
-    for _ in range(_MAX_NODES):
-        if not waiting or len(words) + len(waiting) > _MAX_WORDS:
-            break
-        state, read = waiting.popleft()
-        if automaton.done(state) or (colon and read.endswith(b":")):
-            words.append(read.removesuffix(b":"))
-            continue
-        after = ((byte, automaton.step(state, byte)) for byte in range(256))
-        waiting.extend((place, read + bytes([byte])) for byte, place in after if place is not None)
-    return None if waiting else words
+        state = automaton.start
+        for byte in start:
+            state = None if automaton.done(state) else automaton.step(state, byte)
+            if state is None:
+                return []
+        words, waiting = list[bytes](), deque([(state, start)])
+        for _ in range(_MAX_NODES):
+            if not waiting or len(words) + len(waiting) > _MAX_WORDS:
+                break
+            state, read = waiting.popleft()
+            if automaton.done(state) or (colon and read.endswith(b":")):
+                words.append(read)
+                continue
+            after = ((byte, automaton.step(state, byte)) for byte in range(256))
+            waiting.extend((place, read + bytes([byte])) for byte, place in after if place is not None)
+        if waiting:
+            return None
+    found = (word.partition(b":")[0] if colon else word.removesuffix(CLOSE) for word in words)
+    return sorted({word.decode(errors="replace") for word in found})
 
 
 def answer_batch(name: str, mode: str, source: Path | None, batch: Path, out: Path | None) -> int:
     """Write one line for each `{"id", "text"}` line, in order, to `out` or standard output; return their number."""
     guide = build_guide(name, mode, source)
     shown = {"mode": mode} if name == "logic" else {}
-    lines = [{"id": id_, **_answer(position(guide, text), shown)} for id_, text in _texts(batch)]
+    lines: list[dict[str, object]] = []
+    for number, record in enumerate(read_records(batch), 1):
+        if key := next((key for key in ("id", "text") if not isinstance(record.get(key), str)), None):
+            raise InputError(f"{batch}: record {number}: {key!r} must be a string")
+        here = position(guide, record["text"])
+        # A text that the original engine refuses says so, and decides nothing.
+        unusable = {} if here.unusable is None else {"unusable": here.unusable}
+        dropped = {"dropped": list(here.dropped)} if here.dropped else {}
+        told = {"id": record["id"], "state": here.state, "allowed": here.allowed, "goal": here.goal}
+        lines.append({**told, **shown, **unusable, **dropped})
     if out is None:
         for line in lines:
             print(json.dumps(line))
@@ -166,16 +158,35 @@ def answer_batch(name: str, mode: str, source: Path | None, batch: Path, out: Pa
     return len(lines)
 
 
-def _texts(path: Path) -> Iterator[tuple[str, str]]:
-    for number, record in enumerate(read_records(path), 1):
-        for key in ("id", "text"):
-            if not isinstance(record.get(key), str):
-                raise InputError(f"{path}: record {number}: {key!r} must be a string")
-        yield record["id"], record["text"]
+def show_line_by_line(name: str, mode: str, source: Path | None, text: Path | None) -> None:
+    """Show the position after `text`, then after each line that is typed or piped, until the input ends.
 
+    A line that ends inside a block is continued by the next one without a line break.
+    """
+    from rich.console import Console
 
-def _answer(here: Position, shown: dict[str, str]) -> dict[str, str | list[str] | None]:
-    """Return the answer for a text; a text that the original engine refuses says so, and decides nothing."""
-    unusable = {} if here.unusable is None else {"unusable": here.unusable}
-    dropped = {"dropped": list(here.dropped)} if here.dropped else {}
-    return {"state": here.state, "allowed": here.allowed, "goal": here.goal, **shown, **unusable, **dropped}
+    guide = build_guide(name, mode, source)
+    draft = "" if text is None else read_text(text)
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    title = f"{name}, {mode} mode" if name == "logic" else name
+    console.print(f"{title}: [[ opens a block, ]] closes it; Ctrl-D ends", style="dim")
+    while True:
+        here = position(guide, draft)
+        goal = "" if here.goal is None else f", goal {here.goal}"
+        console.print(f"{here.state}{goal}", style="bold")
+        for block in here.dropped:
+            console.print(f"  changed nothing: {block}")
+        if here.unusable is not None:
+            console.print(f"  the original engine stops here: {here.unusable}")
+        if here.allowed is not None:
+            more = len(here.allowed) - _MAX_SHOWN
+            shown = "; ".join(here.allowed[:_MAX_SHOWN]) or "no continuation"
+            console.print(f"  {shown}{f'; and {more} more' if more > 0 else ''}")
+        try:
+            draft += input("> " if sys.stdin.isatty() else "")
+        except EOFError:
+            return
+        except UnicodeDecodeError as error:
+            raise InputError(f"standard input is not UTF-8 ({error}); convert it first") from error
+        if split_open(draft)[1] is None:
+            draft += "\n"

@@ -11,9 +11,6 @@ import typer
 from critics.errors import InputError
 from training.commands.messages import print_counts, say
 from training.commands.options import Jobs, Json, Out, Timeout
-from training.configuration.section import nearest
-from training.exchange.hub import place_to_pull
-from training.records.store import make_folder
 
 EXAMPLE = "certistar pull /data/pushed --out pulled"
 
@@ -30,7 +27,10 @@ def pull(
 ) -> None:
     """Pull an adapter or a dataset and recheck all of it; exit status 1, and nothing kept, if any is rejected."""
     from training.commands.attempts import judging
+    from training.configuration.section import nearest
+    from training.exchange.hub import place_to_pull
     from training.exchange.verification import ACCEPTED, fetched_and_checked
+    from training.records.store import make_folder
 
     if keep not in ACCEPTED:
         raise InputError(f"--keep {keep!r} is not known; {nearest(keep, ACCEPTED)}")

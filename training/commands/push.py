@@ -1,16 +1,13 @@
 """`push`: an adapter and its dataset, given away with certificates and cards."""
 
-import json
-import tempfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
-from training.commands.messages import say
+from training.commands.messages import say_or_print
 from training.commands.options import Json, OfArm, OfSeed
-from training.exchange.finding import find
-from training.exchange.hub import PARTS, place_to_push
 
 EXAMPLE = "certistar push checkpoints/smoke file:///data/pushed"
 
@@ -24,24 +21,18 @@ def push(
     as_json: Json = False,
 ) -> None:
     """Push an adapter and the dataset behind it, with certificates and cards, to the Hub or a folder."""
+    from training.exchange.finding import find
+    from training.exchange.hub import PARTS, place_to_push
     from training.exchange.parcels import pack_adapter, pack_dataset
 
-    place = place_to_push(to)
-    found = find(folder, arm, seed)
-    with tempfile.TemporaryDirectory() as beside:
+    place, found = place_to_push(to), find(folder, arm, seed)
+    with TemporaryDirectory() as beside:
         parcels = Path(beside)
         if found.adapter is not None:
             pack_adapter(found, parcels / "adapter", place.name)
         if found.dataset is not None:
             pack_dataset(found, parcels / "dataset", place.name)
         sent = {part: place.send(parcels / part, part, private=private) for part in PARTS if (parcels / part).is_dir()}
-    of = (
-        ""
-        if found.line is None
-        else f" of arm {found.line.arm}, seed {found.line.seed}, after round {(found.round_number or 0) + 1}"
-    )
-    if as_json:
-        print(json.dumps(sent))
-        return
-    for part, where in sent.items():
-        say(f"{part}{of}: {where}")
+    line, number = found.line, (found.round_number or 0) + 1
+    of = "" if line is None else f" of arm {line.arm}, seed {line.seed}, after round {number}"
+    say_or_print("\n".join(f"{part}{of}: {where}" for part, where in sent.items()), sent, as_json)

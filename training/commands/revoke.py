@@ -5,17 +5,14 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from critics.errors import InputError
 from training.commands.messages import say
 from training.commands.traces import trace_files
-from training.lineage.adapter_files import REVOKED
-from training.lineage.adapters import AdapterFolder, find_adapters
-from training.lineage.entries import LINEAGE, engine_name, read_entries
+from training.lineage.adapters import REVOKED, AdapterFolder, find_adapters
+from training.lineage.entries import engine_name
 from training.lineage.kept import CERTIFICATES
-from training.lineage.retraining import is_aside
-from training.lineage.revocation import Revocations, Taint, Tainted, mark_adapter, read_revocations, taint, write_mark
+from training.lineage.revocation import Revocations, Taint, is_aside, mark_adapter, read_revocations, taint, write_mark
 from training.records.run_folder import locked
 from training.records.store import is_stored, read_records, write_json
 
@@ -25,49 +22,48 @@ _CRITIC = re.compile(r"(?:certistar-)?([\w-]+)[@/](\w[\w.]*)")
 
 def revoke(target: str, folders: list[Path], as_json: bool) -> None:
     """Believe a certificate no longer: list and mark the examples, adapters and reports that rest on it."""
-    marked = _runs(folders)
-    adapters = [_resolved(adapter) for adapter in find_adapters(folders)]
-    with ExitStack() as locks:
-        for run in marked:
-            locks.enter_context(locked(run))
-        revoked = _meant(target, adapters, folders)
-        for run in marked:
-            revoked |= read_revocations(run)
-        found = taint(adapters, revoked)
-        for run in marked:
-            _mark_run(run, revoked, found)
-        for each in found.adapters:
-            mark_adapter(each, revoked)
-    datasets = list(_tainted_datasets(folders, revoked))
-    for run in marked:
-        _report_again(run)
-    _print(revoked, found, marked, datasets, as_json)
-
-
-def _runs(folders: list[Path]) -> list[Path]:
     for folder in folders:
         if not folder.is_dir():
             raise InputError(f"{folder}: there is no such folder; name runs, or folders with runs, by --run")
-    return sorted({path.parent.resolve() for folder in folders for path in folder.rglob("lines.json")})
+    runs = sorted({path.parent.resolve() for folder in folders for path in folder.rglob("lines.json")})
+    adapters = [AdapterFolder(each.path.resolve(), each.manifest) for each in find_adapters(folders)]
+    with ExitStack() as locks:
+        for run in runs:
+            locks.enter_context(locked(run))
+        revoked = _meant(target, adapters, folders)
+        for run in runs:
+            revoked |= read_revocations(run)
+        found = taint(adapters, revoked)
+        of_runs = {run: [each for each in found.adapters if _is_of(each.adapter.path, run)] for run in runs}
+        for run, tainted in of_runs.items():
+            write_mark(run, revoked, Taint(tainted))
+        for each in found.adapters:
+            mark_adapter(each, revoked)
+    datasets = _mark_datasets(folders, revoked)
+    for run in runs:
+        if (run / "report.json").exists():  # which now says what is revoked
+            from training.reporting.comparison import write_report
+
+            write_report(run, partial=True)
+    pages = [run / "report.html" for run, tainted in of_runs.items() if tainted]
+    _print(revoked, found, [page.as_posix() for page in pages if page.exists()], datasets, as_json)
 
 
-def _tainted_datasets(folders: Iterable[Path], revoked: Revocations) -> Iterator[tuple[Path, list[str]]]:
-    """Mark and yield the kept folders outside of runs that rest on what is revoked, with the examples that do."""
+def _is_of(adapter: Path, run: Path) -> bool:
+    """Say whether an adapter is of a run, and was not put aside."""
+    return adapter.is_relative_to(run) and not is_aside(adapter, run)
+
+
+def _mark_datasets(folders: Iterable[Path], revoked: Revocations) -> dict[str, list[str]]:
+    """Mark the kept folders outside of runs that rest on what is revoked; return the examples that do, by folder."""
+    marked: dict[str, list[str]] = {}
     for path in sorted({path.resolve() for folder in folders for path in folder.rglob(CERTIFICATES)}):
         folder = path.parent
-        if is_stored(folder.with_name("traces.jsonl")) or not (folder / LINEAGE).is_file():
-            continue
-        found = [
-            e.example for e in read_entries(folder / LINEAGE) if revoked.cover(e.origin.certificate, e.origin.engine)
-        ]
-        if found:
-            before = read_revocations(folder)
-            write_json(folder / REVOKED, {"revoked": (before | revoked).record(), "examples": found})
-            yield folder, found
-
-
-def _resolved(adapter: AdapterFolder) -> AdapterFolder:
-    return AdapterFolder(adapter.path.resolve(), adapter.manifest)
+        if not is_stored(folder.with_name("traces.jsonl")) and (found := revoked.among(folder)):
+            both = read_revocations(folder) | revoked
+            write_json(folder / REVOKED, {"revoked": both.record(), "examples": found})
+            marked[folder.as_posix()] = found
+    return marked
 
 
 def _meant(target: str, adapters: Iterable[AdapterFolder], folders: list[Path]) -> Revocations:
@@ -103,60 +99,30 @@ def _certificates(folders: list[Path]) -> Iterator[tuple[str, str]]:
                 yield certificate["digest"], engine_name(certificate)
 
 
-def _mark_run(run: Path, revoked: Revocations, found: Taint) -> None:
-    write_mark(run, revoked, Taint(_of_run(run, found)))
-
-
-def _of_run(run: Path, found: Taint) -> list[Tainted]:
-    """Return the tainted adapters of a run, without those that were put aside."""
-    return [
-        each
-        for each in found.adapters
-        if each.adapter.path.is_relative_to(run) and not is_aside(each.adapter.path, run)
-    ]
-
-
-def _report_again(run: Path) -> None:
-    """Write the report again, which now says what is revoked."""
-    if (run / "report.json").exists():
-        from training.reporting.comparison import write_report
-
-        write_report(run, partial=True)
-
-
-def _record(each: Tainted) -> dict[str, Any]:
-    adapter = each.adapter
-    return {
-        "adapter": adapter.path.as_posix(),
-        "weights": adapter.weights,
-        "because": each.because(),
-        "examples": list(each.examples),
-    }
-
-
 def _print(
-    revoked: Revocations, found: Taint, runs: list[Path], datasets: list[tuple[Path, list[str]]], as_json: bool
+    revoked: Revocations, found: Taint, reports: list[str], datasets: dict[str, list[str]], as_json: bool
 ) -> None:
-    tainted = [_record(each) for each in found.adapters]
-    reports = [
-        (run / "report.html").as_posix() for run in runs if _of_run(run, found) and (run / "report.html").exists()
+    tainted = [
+        {
+            "adapter": each.adapter.path.as_posix(),
+            "weights": each.adapter.weights,
+            "because": each.because(),
+            "examples": list(each.examples),
+        }
+        for each in found.adapters
     ]
     if as_json:
-        unknown = [adapter.path.as_posix() for adapter in found.unknown]
-        told = {"adapters": tainted, "reports": reports, "unknown": unknown}
-        told["datasets"] = [{"dataset": path.as_posix(), "examples": examples} for path, examples in datasets]
-        print(json.dumps({"revoked": revoked.record(), **told}))
+        told: dict[str, object] = {"revoked": revoked.record(), "adapters": tainted, "reports": reports}
+        told["unknown"] = [adapter.path.as_posix() for adapter in found.unknown]
+        told["datasets"] = [{"dataset": folder, "examples": examples} for folder, examples in datasets.items()]
+        print(json.dumps(told))
         return
-    for path, examples in datasets:
-        print(f"dataset {path}: {len(examples)} of its examples revoked")
-        for example in examples:
-            print(f"  example {example}")
-    for each in tainted:
-        print(f"adapter {each['adapter']}: {each['because']}")
-        for example in each["examples"]:
-            print(f"  example {example}")
-    for report in reports:
-        print(f"report {report}")
+    marked = [(f"dataset {name}: {len(listed)} of its examples revoked", listed) for name, listed in datasets.items()]
+    marked += [
+        (f"adapter {each.adapter.path.as_posix()}: {each.because()}", [*each.examples]) for each in found.adapters
+    ]
+    for said, examples in [*marked, *((f"report {report}", []) for report in reports)]:
+        print("\n".join([said, *(f"  example {example}" for example in examples)]))
     for adapter in found.unknown:
         say(f"adapter {adapter.path} has no lineage: whether it rests on this is not known")
     say(f"{len(tainted)} adapters and {len(reports)} reports are tainted; {REVOKED} marks them, and `run` refuses them")

@@ -3,159 +3,127 @@
 Written from the run's own files and nothing else; every rate stands beside its n and its 95% interval.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from critics.replay.grades import grades_said
 from training.estimates import Proportion
-from training.lineage.adapter_files import AdapterManifest
-from training.lineage.kept import TAGS, DatasetFacts, by_grade, what_is_kept
+from training.exchange.finding import Found, dataset_summary, read_json
+from training.lineage.adapters import MANIFEST, AdapterManifest, read_manifest
+from training.lineage.kept import TAGS, by_grade, what_is_kept
 from training.outcomes import Record
-from training.records.run_folder import RunLine
-from training.tables import with_interval
+from training.records.run_folder import RunLine, read_run
+from training.tables import markdown, with_interval
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """Facts of the run that made an adapter, for its card."""
-
-    config: object
-    config_digest: object
-    commit: object
-    line: RunLine
-    round: int
-    """From 1."""
-    split: str
-    """Name of the evaluation's problems."""
-    before: Record
-    """The mode `sampled` of its evaluation.json."""
-    after: Record
-
-
-@dataclass(frozen=True, slots=True)
-class AdapterFacts:
-    """Facts of an adapter for its card."""
-
-    manifest: AdapterManifest
-    base: str | None
-    """The base model's name on the Hub; None where it is a folder."""
-    base_name: str
-    rank: int | None
-    """Rank of LoRA; None where all weights are trained."""
-    dataset: DatasetFacts | None
-    run: RunFacts | None
-
-
-def adapter_card(repository: str, facts: AdapterFacts) -> str:
+def adapter_card(repository: str, found: Found) -> str:
     """Return the card of an adapter: data, filter, results with intervals, lineage, and how to recheck it."""
-    name = repository.rpartition("/")[2]
-    return "\n".join(
-        [
-            "---",
-            _adapter_data(repository, name, facts),
-            "---",
-            "",
-            f"# {name}",
-            "",
-            f"{'A LoRA adapter' if facts.rank else 'All weights, fine-tuned,'} for "
-            f"{facts.base or facts.base_name}, trained by Certistar on reasoning that a "
-            f"symbolic critic judged{_where_from(facts)}.",
-            "",
-            *_data_section(facts),
-            *_results_section(facts),
-            *_lineage_section(facts),
-            "## Recheck it",
-            "",
-            "```sh",
-            f"certistar pull {repository} --out pulled",
-            "```",
-            "",
-            "fetches the adapter and its dataset, compares their digests with the manifest, replays every certificate",
-            "with an independent checker, and judges every kept attempt again; exit status 1 if anything is rejected.",
-            "The certificates speak of the training data. They say nothing of what the adapter will write.",
-            "",
-        ]
+    assert found.adapter is not None
+    name, line = repository.rpartition("/")[2], found.line
+    manifest, config = read_manifest(found.adapter / MANIFEST), adapter_config(found.adapter)
+    base, rank = str(config.get("base_model_name_or_path") or ""), config.get("r")
+    evaluations = [] if line is None else [line.base / "evaluation.json", found.adapter.with_name("evaluation.json")]
+    before_and_after = [read_json(path) for path in evaluations]
+    split = before_and_after[-1]["problems"].get("split") if before_and_after else None
+    modes: list[Record] = [record["modes"]["sampled"] for record in before_and_after]
+    kind, of = "A LoRA adapter" if rank else "All weights, fine-tuned,", Path(base).name or "the base model"
+    about = (
+        f"{kind} for {of if is_local(base) else base}, trained by Certistar on reasoning that a symbolic critic judged"
     )
-
-
-def _adapter_data(repository: str, name: str, facts: AdapterFacts) -> str:
+    if line is not None:
+        run = f"run {_origin(line).get('config')}, arm {line.arm}, seed {line.seed}"
+        about = f"{about} ({run}, round {(found.round_number or 0) + 1})"
     hub: Any = import_module("huggingface_hub")
     results = [
         hub.EvalResult(
             "text-generation",
-            facts.run.split or "held-out",
-            f"{facts.run.after['n']} held-out problems",
+            split or "held-out",
+            f"{mode['n']} held-out problems",
             metric,
-            round(facts.run.after[key] / facts.run.after["n"], 4),
+            round(mode[key] / mode["n"], 4),
         )
+        for mode in modes[-1:]
         for metric, key in (("accuracy", "right"), ("certified", "certified"))
-        if facts.run is not None
     ]
     data = hub.ModelCardData(
-        base_model=facts.base,
-        library_name="peft" if facts.rank else "transformers",
+        base_model=None if is_local(base) else base,
+        library_name="peft" if rank else "transformers",
         pipeline_tag="text-generation",
-        tags=[*TAGS, *(["lora"] if facts.rank else [])],
+        tags=[*TAGS, *(["lora"] if rank else [])],
         model_name=name if results else None,
         eval_results=results or None,
-        datasets=[repository] if facts.dataset and "/" in repository else None,
+        datasets=[repository] if found.dataset is not None and "/" in repository else None,
     )
-    return data.to_yaml()
+    sections = [_data(found, manifest), _results(split, modes), _lineage(manifest, line), _RECHECK.format(repository)]
+    return "\n".join(["---", data.to_yaml(), "---", "", f"# {name}", "", f"{about}.", "", *sections])
 
 
-def _where_from(facts: AdapterFacts) -> str:
-    run = facts.run
-    return "" if run is None else f" (run {run.config}, arm {run.line.arm}, seed {run.line.seed}, round {run.round})"
+_RECHECK = """\
+## Recheck it
+
+```sh
+certistar pull {} --out pulled
+```
+
+fetches the adapter and its dataset, compares their digests with the manifest, replays every certificate
+with an independent checker, and judges every kept attempt again; exit status 1 if anything is rejected.
+The certificates speak of the training data. They say nothing of what the adapter will write.
+"""
 
 
-def _data_section(facts: AdapterFacts) -> list[str]:
-    found, manifest = facts.dataset, facts.manifest
+def adapter_config(adapter: Path) -> Mapping[str, Any]:
+    """Return what peft wrote beside the weights; empty where all weights are trained."""
+    path = adapter / "adapter_config.json"
+    return read_json(path) if path.is_file() else {}
+
+
+def is_local(base: str) -> bool:
+    """Say whether a base model is a folder; a name of the Hub has one stroke, and no folder of that name is here."""
+    return not base or Path(base).is_absolute() or base.startswith((".", "~")) or Path(base).is_dir()
+
+
+def _origin(line: RunLine | None) -> Mapping[str, object]:
+    return {} if line is None else read_run(line.run).provenance
+
+
+def _data(found: Found, manifest: AdapterManifest) -> str:
     learnt = f"{manifest.examples} examples, {manifest.supervised_tokens} supervised tokens."
-    if found is None:
-        return ["## Data", "", f"{learnt} The dataset was not beside the adapter.", ""]
+    if found.dataset is None:
+        return f"## Data\n\n{learnt} The dataset was not beside the adapter.\n"
+    summary = dataset_summary(found)
     of_rollout = ("sampled", "right", "certified", "lucky", "kept")
-    counted = ", ".join(f"{key} {found.counts[key]}" for key in of_rollout if key in found.counts)
-    last = f" Of the last rollout: {counted}. {by_grade(found.grades)}".rstrip() if counted else ""
-    return ["## Data", "", what_is_kept(found.keep), "", f"{learnt}{last}", ""]
+    counted = ", ".join(f"{key} {summary[key]}" for key in of_rollout if key in summary)
+    last = f" Of the last rollout: {counted}. {by_grade(summary.get('grades', {}))}".rstrip() if counted else ""
+    return f"## Data\n\n{what_is_kept(summary.get('keep', 'strict'))}\n\n{learnt}{last}\n"
 
 
-def _results_section(facts: AdapterFacts) -> list[str]:
-    if (run := facts.run) is None:
-        return ["## Results", "", "Not measured: the adapter was pushed without its run.", ""]
-    measured = (("before fine-tuning", run.before), ("this adapter", run.after))
-    rows = [[label, str(mode["n"]), *_rates(mode)] for label, mode in measured]
-    return [
-        "## Results",
-        "",
-        f"Held-out problems ({run.split or 'held out'}), sampled at the run's temperature, "
-        f"decoding {run.after['decoding']}; 95% intervals (Wilson).",
-        "",
-        "| | n | accuracy | certified | by grade | lucky |",
-        "|---|--:|---|---|---|---|",
-        *(f"| {' | '.join(row)} |" for row in rows),
-        "",
-    ]
+def _results(split: str | None, modes: list[Record]) -> str:
+    if not modes:
+        return "## Results\n\nNot measured: the adapter was pushed without its run.\n"
+    rows = ["| | n | accuracy | certified | by grade | lucky |\n|---|--:|---|---|---|---|\n"]
+    for label, mode in zip(("before fine-tuning", "this adapter"), modes, strict=True):
+        shares = (with_interval(Proportion(mode[key], mode["n"])) for key in ("right", "certified", "lucky"))
+        right, proved, lucky = shares
+        grades = grades_said(mode.get("grades", {})) or "–"
+        rows.append(f"| {' | '.join((label, str(mode['n']), right, proved, grades, lucky))} |\n")
+    return (
+        f"## Results\n\nHeld-out problems ({split or 'held out'}), sampled at the run's temperature, "
+        f"decoding {modes[-1]['decoding']}; 95% intervals (Wilson).\n\n{''.join(rows)}"
+    )
 
 
-def _rates(mode: Record) -> list[str]:
-    shares = [Proportion(mode[key], mode["n"]) for key in ("right", "certified", "lucky")]
-    right, proved, lucky = map(with_interval, shares)
-    return [right, proved, grades_said(mode.get("grades", {})) or "–", lucky]
-
-
-def _lineage_section(facts: AdapterFacts) -> list[str]:
-    manifest = facts.manifest
-    rows: list[tuple[str, object]] = [("base model", manifest.base), ("dataset", manifest.dataset)]
-    rows += [("weights", manifest.weights), ("training settings", manifest.config)]
-    rows += [("Merkle root of the lineage", manifest.lineage)]
-    if facts.run is not None:
-        rows += [("run's configuration", facts.run.config_digest), ("commit", facts.run.commit)]
-    return [
-        "## Lineage",
-        "",
-        "| what | SHA-256 |",
-        "|---|---|",
-        *(f"| {what} | `{digest}` |" for what, digest in rows if digest),
-        "",
-    ]
+def _lineage(manifest: AdapterManifest, line: RunLine | None) -> str:
+    origin = _origin(line)
+    digests: Mapping[str, object] = {
+        "base model": manifest.base,
+        "dataset": manifest.dataset,
+        "weights": manifest.weights,
+        "training settings": manifest.config,
+        "Merkle root of the lineage": manifest.lineage,
+        "run's configuration": origin.get("config_digest"),
+        "commit": origin.get("commit"),
+    }
+    table = markdown(("what", "SHA-256"), ((what, f"`{digest}`") for what, digest in digests.items() if digest))
+    return f"## Lineage\n\n{table}"

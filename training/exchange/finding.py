@@ -8,7 +8,7 @@ from typing import Any, cast
 from critics.errors import InputError
 from rollout.records.digests import file_digest
 from training.configuration.section import nearest
-from training.lineage.adapter_files import MANIFEST
+from training.lineage.adapters import MANIFEST
 from training.lineage.kept import EXAMPLES
 from training.records.run_folder import REFUSED, RunLine, filters, read_run
 
@@ -37,11 +37,20 @@ def find(folder: Path, arm: str | None = None, seed: int | None = None) -> Found
     """
     if (folder / "lines.json").is_file():
         line = _chosen(folder, arm, seed)
-        return _last_of(line)
+        for made in sorted(line.path.glob("round-*"), reverse=True):
+            if _is_trained(made / "adapter") and not (made / REFUSED).exists():
+                return Found(made / "adapter", made / "dataset", line)
+        raise InputError(f"{line.path}: no round has a trained adapter yet; run `certistar run` again to go on")
     if (folder / EXAMPLES).is_file():
         return Found(None, folder, _line_of(folder.parent))
     if (folder / "dataset" / EXAMPLES).is_file():
-        return _of_round(folder)
+        adapter, dataset = folder / "adapter", folder / "dataset"
+        if not _is_trained(adapter):
+            return Found(None, dataset, _line_of(folder))
+        if not is_trained_on(adapter, dataset):
+            # Attack: an adapter that lies there by chance, given away under the dataset's name.
+            raise InputError(f"{folder}: its adapter/ was not trained on its dataset/; name the one that you mean")
+        return Found(adapter, dataset, _line_of(folder))
     if (folder / MANIFEST).is_file():
         dataset = folder.with_name("dataset")
         return Found(folder, dataset if is_trained_on(folder, dataset) else None, _line_of(folder.parent))
@@ -84,27 +93,14 @@ def _chosen(run: Path, arm: str | None, seed: int | None) -> RunLine:
     return next(line for line in lines if (line.arm, line.seed) == (arm, wanted))
 
 
-def keep_of(line: RunLine) -> str:
-    """Return the filter of a line's arm."""
-    return filters(line.run).get(line.arm, "strict")
-
-
-def _last_of(line: RunLine) -> Found:
-    for folder in sorted(line.path.glob("round-*"), reverse=True):
-        if _is_trained(folder / "adapter") and not (folder / REFUSED).exists():
-            return Found(folder / "adapter", folder / "dataset", line)
-    raise InputError(f"{line.path}: no round has a trained adapter yet; run `certistar run` again to go on")
-
-
-def _of_round(folder: Path) -> Found:
-    """Return the two halves of a folder; raises `InputError` where the one was not trained on the other."""
-    adapter, dataset = folder / "adapter", folder / "dataset"
-    if not _is_trained(adapter):
-        return Found(None, dataset, _line_of(folder))
-    if not is_trained_on(adapter, dataset):
-        # Attack: an adapter that lies there by chance, given away under the dataset's name.
-        raise InputError(f"{folder}: its adapter/ was not trained on its dataset/; name the one that you mean")
-    return Found(adapter, dataset, _line_of(folder))
+def dataset_summary(found: Found) -> dict[str, Any]:
+    """Return the dataset's own counts, and what of its run decides what they mean."""
+    assert found.dataset is not None
+    path, line = found.dataset / "summary.json", found.line
+    summary = read_json(path) if path.is_file() else {}
+    if line is None:
+        return {"keep": "strict", **summary}
+    return {"keep": filters(line.run).get(line.arm, "strict"), **summary, "arm": line.arm, "seed": line.seed}
 
 
 def is_trained_on(adapter: Path, dataset: Path) -> bool:

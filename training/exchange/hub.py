@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from critics.errors import InputError, RunFailed
-from training.lineage.adapter_files import REVOKED
+from training.lineage.adapters import REVOKED
 from training.lineage.entries import LINEAGE
 from training.lineage.kept import CERTIFICATES, EXAMPLES
 

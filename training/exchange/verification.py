@@ -27,7 +27,7 @@ from training.exchange.finding import is_trained_on, read_json
 from training.exchange.hub import PARTS, Place
 from training.lessons.judged_fields import asks_for, is_derived_prompt
 from training.lineage import entries
-from training.lineage.adapter_files import MANIFEST, AdapterError, verify_adapter
+from training.lineage.adapters import MANIFEST, AdapterError, verify_adapter
 from training.lineage.kept import CERTIFICATES, EXAMPLES, SUMMARY, write_card
 from training.lineage.revocation import revoked_examples
 from training.records.store import StoreError, read_lines, write_json

@@ -35,7 +35,7 @@ from training.finetuning.torchrun import (
 )
 from training.finetuning.trackers import quiet
 from training.hardware import memory_of_a_core
-from training.lineage.adapter_files import MANIFEST, AdapterManifest, not_finite, read_manifest
+from training.lineage.adapters import MANIFEST, AdapterManifest, not_finite, read_manifest
 from training.lineage.entries import LINEAGE, check_dataset, merkle_root, read_entries
 from training.logs import quieten
 from training.preemption import Preempted, noticed

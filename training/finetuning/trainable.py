@@ -9,7 +9,7 @@ from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.section import ConfigError
 from training.finetuning.architecture import Architecture, freeze_beside_text, with_lora
 from training.finetuning.job import FineTuning
-from training.lineage.adapter_files import verify_adapter
+from training.lineage.adapters import verify_adapter
 
 
 def trainable_model(job: FineTuning, architecture: Architecture) -> Any:

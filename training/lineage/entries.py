@@ -129,14 +129,14 @@ def trace_of(example: str, traces: Container[str]) -> str | None:
     return name
 
 
-def merkle_root(entries: Iterable[Entry]) -> str:
-    """Return the root over the entries of a lineage."""
-    return root(leaves_of(entries))
-
-
 def leaves_of(entries: Iterable[Entry]) -> list[bytes]:
     """Return the hashes of the entries."""
     return [leaf(canonical(entry.record())) for entry in entries]
+
+
+def merkle_root(entries: Iterable[Entry]) -> str:
+    """Return the root over the entries of a lineage."""
+    return root(leaves_of(entries))
 
 
 def check_dataset(dataset: Path) -> None:
@@ -158,16 +158,8 @@ def round_of(example: str) -> str | None:
     return None if match is None else match[0]
 
 
-def traces_of_round(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the judged traces of a round, those that were made of others last; raises at a bad line."""
-    for trace in lines_of_round(folder):
-        if isinstance(trace, StoreError):
-            raise trace
-        yield trace
-
-
 def lines_of_round(folder: Path) -> Iterator[dict[str, Any] | StoreError]:
-    """Yield the judged traces of a round as `traces_of_round` does, and a bad line as its error."""
+    """Yield the judged traces of a round, those that were made of others last, and a bad line as its error."""
     if not is_stored(folder / "traces.jsonl"):
         raise LineageError(f"{folder / 'traces.jsonl'} is not there, so where the examples come from is not known")
     yield from read_lines(folder / "traces.jsonl", checksum=True)

@@ -113,89 +113,48 @@ def write_kept(folder: Path, name: str, kept: Kept) -> None:
     write_json(folder / SUMMARY, kept.summary)
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetFacts:
-    """Facts of a dataset for its card."""
-
-    keep: str
-    counts: Mapping[str, int]
-    verdicts: Mapping[str, int]
-    grades: Mapping[str, int]
-    """Number of certified attempts of each grade."""
-
-
-def dataset_facts(summary: Mapping[str, Any]) -> DatasetFacts:
-    """Read the facts out of a dataset's summary.json."""
-    counts = {key: summary[key] for key in _COUNTED if key in summary}
-    return DatasetFacts(summary.get("keep", "strict"), counts, summary.get("verdicts", {}), summary.get("grades", {}))
-
-
 def write_card(folder: Path, name: str, summary: Mapping[str, Any]) -> None:
-    """Write the card of a dataset folder whose examples are in place."""
-    content = file_digest(folder / EXAMPLES)
-    write_text(folder / "README.md", certified_dataset_card(name, dataset_facts(summary), content))
+    """Write the card of a dataset folder whose examples are in place: the file `load_dataset` reads, and its counts.
 
-
-def certified_dataset_card(name: str, facts: DatasetFacts, content: str) -> str:
-    """Return the card of a dataset folder: which file `load_dataset` reads, and what its examples rest on.
-
-    The configuration is named after `content`, the SHA-256 of the examples: `datasets` caches rows under the folder's
-    base name and that of the configuration, and would else return the rows of any other folder that is called the same.
+    The configuration is named after the SHA-256 of the examples: `datasets` caches rows under the folder's base name
+    and that of the configuration, and would else return the rows of any other folder that is called the same.
     """
-    header = {
-        "task_categories": ["text-generation"],
-        "pretty_name": name,
-        "tags": [*TAGS, "trl", "sft"],
-        "configs": [{"config_name": f"sha256-{content[:32]}", "data_files": EXAMPLES}],
-    }
-    counts = [f"| {key} | {num} |" for key, num in facts.counts.items()]
-    return "\n".join(
-        [
-            "---",
-            yaml.safe_dump(header, sort_keys=False, allow_unicode=True).strip(),
-            "---",
-            "",
-            f"# {name}",
-            "",
-            what_is_kept(facts.keep),
-            "",
-            *("| counted | n |", "|---|--:|", *counts),
-            "",
-            *([said] if (said := by_grade(facts.grades)) else []),
-            *_verdicts(facts.verdicts),
-            "Each line of `examples.jsonl` has an `id`, what is read and what is learnt (`prompt` and `completion`, or",
-            "`messages`), and the digest of its `certificate`. `certificates.jsonl` holds the attempts with their",
-            "certificates; `certistar recheck certificates.jsonl` checks them again without the critic that made them.",
-            "",
-            "A certificate says that the answer follows from what the attempt states. Where its formalisation is",
-            "`trusted`, nothing vouches that what is stated is what the problem's text says.",
-            "",
-        ]
-    )
+    config = {"config_name": f"sha256-{file_digest(folder / EXAMPLES)[:32]}", "data_files": EXAMPLES}
+    tags = [*TAGS, "trl", "sft"]
+    header = {"task_categories": ["text-generation"], "pretty_name": name, "tags": tags, "configs": [config]}
+    counts = [f"| {key} | {summary[key]} |" for key in _COUNTED if key in summary]
+    verdicts = ", ".join(f"{verdict} {num}" for verdict, num in summary.get("verdicts", {}).items())
+    lines = [
+        "---",
+        yaml.safe_dump(header, sort_keys=False, allow_unicode=True).strip(),
+        *("---", "", f"# {name}", "", what_is_kept(summary.get("keep", "strict")), ""),
+        *("| counted | n |", "|---|--:|", *counts, ""),
+        *([said] if (said := by_grade(summary.get("grades", {}))) else []),
+        *([f"Verdicts: {verdicts}.", ""] if verdicts else []),
+        "Each line of `examples.jsonl` has an `id`, what is read and what is learnt (`prompt` and `completion`, or",
+        "`messages`), and the digest of its `certificate`. `certificates.jsonl` holds the attempts with their",
+        "certificates; `certistar recheck certificates.jsonl` checks them again without the critic that made them.",
+        "",
+        "A certificate says that the answer follows from what the attempt states. Where its formalisation is",
+        "`trusted`, nothing vouches that what is stated is what the problem's text says.",
+        "",
+    ]
+    write_text(folder / "README.md", "\n".join(lines))
 
 
 def what_is_kept(keep: str) -> str:
     """Say what a filter keeps."""
-    said = {
-        **dict.fromkeys(
-            ("strict", "faithful"),
-            "Only certified attempts are kept whose formulas were checked, were given, or are borne out by the text.",
-        ),
-        "trusted": "Only attempts whose answer a symbolic critic has certified are kept, whatever their formulas mean.",
-        "unfiltered": "Every finished attempt is kept: nothing here was filtered.",
-    }
-    return f"Filter: `{keep}`. " + said.get(
-        keep, "Attempts with the right answer are kept, proved or not; see `certified` below for how many were proved."
-    )
+    said = "Attempts with the right answer are kept, proved or not; see `certified` below for how many were proved."
+    if keep in ("strict", "faithful"):
+        said = "Only certified attempts are kept whose formulas were checked, were given, or are borne out by the text."
+    elif keep == "trusted":
+        said = "Only attempts whose answer a symbolic critic has certified are kept, whatever their formulas mean."
+    elif keep == "unfiltered":
+        said = "Every finished attempt is kept: nothing here was filtered."
+    return f"Filter: `{keep}`. {said}"
 
 
 def by_grade(grades: Mapping[str, int]) -> str:
     """Say how many are certified by grade."""
     said = grades_said(grades)
     return f"Certified by grade: {said}." if said else ""
-
-
-def _verdicts(verdicts: Mapping[str, int]) -> list[str]:
-    if not verdicts:
-        return []
-    return ["Verdicts: " + ", ".join(f"{name} {num}" for name, num in verdicts.items()) + ".", ""]

@@ -21,6 +21,13 @@ def root(leaves: Sequence[bytes]) -> str:
     return _root(leaves).hex() if leaves else EMPTY
 
 
+def _root(leaves: Sequence[bytes]) -> bytes:
+    if len(leaves) == 1:
+        return leaves[0]
+    half = _split(len(leaves))
+    return _node(_root(leaves[:half]), _root(leaves[half:]))
+
+
 def inclusion(leaves: Sequence[bytes], place: int) -> list[str]:
     """Return the proof that the line at `place` (from 0) is in the tree: the siblings from the leaf upwards."""
     if not 0 <= place < len(leaves):
@@ -34,34 +41,28 @@ def inclusion(leaves: Sequence[bytes], place: int) -> list[str]:
 
 
 def is_included(line: bytes, place: int, num: int, siblings: Sequence[str], expected: str) -> bool:
-    """Say whether a line is at `place` of `num` in the tree with the root `expected`; false for an ill-formed proof."""
-    if not 0 <= place < num:
+    """Say whether a line is at `place` of `num` in the tree with the root `expected`; false for an ill-formed proof.
+
+    The algorithm is that of RFC 9162, section 2.1.3.2.
+    """
+    node, last = leaf(line), num - 1
+    if not 0 <= place <= last:
         return False
-    try:
-        return _climbed(leaf(line), place, num, [bytes.fromhex(sibling) for sibling in siblings]).hex() == expected
-    except ValueError:
-        return False
-
-
-def _climbed(node: bytes, place: int, num: int, siblings: list[bytes]) -> bytes:
-    """Return the root above a node; raises `ValueError` where the siblings are too few or too many."""
-    if num == 1:
-        if siblings:
-            raise ValueError("more siblings than levels")
-        return node
-    if not siblings:
-        raise ValueError("fewer siblings than levels")
-    half, (*lower, sibling) = _split(num), siblings
-    if place < half:
-        return _node(_climbed(node, place, half, lower), sibling)
-    return _node(sibling, _climbed(node, place - half, num - half, lower))
-
-
-def _root(leaves: Sequence[bytes]) -> bytes:
-    if len(leaves) == 1:
-        return leaves[0]
-    half = _split(len(leaves))
-    return _node(_root(leaves[:half]), _root(leaves[half:]))
+    for sibling in siblings:
+        try:
+            other = bytes.fromhex(sibling)
+        except ValueError:
+            return False
+        if not last:
+            return False
+        if place & 1 or place == last:
+            node = _node(other, node)
+            while place and not place & 1:
+                place, last = place >> 1, last >> 1
+        else:
+            node = _node(node, other)
+        place, last = place >> 1, last >> 1
+    return not last and node.hex() == expected
 
 
 def _node(left: bytes, right: bytes) -> bytes:

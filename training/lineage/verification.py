@@ -1,7 +1,7 @@
 """Verification of a lineage: digests are computed again, certificates re-checked, and texts judged again."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from training.lineage.adapters import AdapterFolder
 from training.lineage.entries import (
     LINEAGE,
     Entry,
-    Origin,
     digest_of,
     lines_of_round,
     merkle_root,
@@ -46,32 +45,33 @@ def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder], judging: 
     stand in their rounds.
     """
     found = Verification()
+    entries = adapter.entries or []
     for each in (adapter, *ancestors):
-        _verify_folder(each, found)
+        same = adapter_weights_digest(each.path) == each.weights
+        found.expect("weights", same, f"{each.path}: other weights")
+        root = None if each.entries is None else merkle_root(each.entries)
+        same = root == each.manifest.lineage
+        found.expect("roots", same, f"{each.path}: {LINEAGE} has another root than the manifest names")
     by_weights = {other.weights for other in ancestors}
     for weights in sorted(adapter.samplers):
-        found.expect(
-            "samplers", weights in by_weights, f"the adapter {weights[:12]} that sampled examples is not there"
-        )
-    _verify_examples(adapter, adapter.entries or [], found)
-    _verify_traces(adapter, adapter.entries or [], judging, found)
+        there = weights in by_weights
+        found.expect("samplers", there, f"the adapter {weights[:12]} that sampled examples is not there")
+    _verify_examples(adapter, entries, found)
+    by_round: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_round.setdefault(round_of(entry.example) or adapter.path.parent.name, []).append(entry)
+    for name, of_round in by_round.items():
+        _verify_round(adapter.path.parents[1] / name, name, of_round, judging, found)
     return found
 
 
-def _verify_folder(adapter: AdapterFolder, found: Verification) -> None:
-    found.expect("weights", adapter_weights_digest(adapter.path) == adapter.weights, f"{adapter.path}: other weights")
-    root = None if adapter.entries is None else merkle_root(adapter.entries)
-    same = root == adapter.manifest.lineage
-    found.expect("roots", same, f"{adapter.path}: {LINEAGE} has another root than the manifest names")
-
-
 def _verify_examples(adapter: AdapterFolder, entries: Sequence[Entry], found: Verification) -> None:
-    path = adapter.dataset / "examples.jsonl"
+    path = adapter.path.parent / "dataset" / "examples.jsonl"
     if not path.exists():
         found.failures.append(f"{path} is not there")
         return
-    dataset = file_digest(path)
-    found.expect("datasets", dataset == adapter.manifest.dataset, f"{path}: the adapter was trained on another")
+    named = file_digest(path) == adapter.manifest.dataset
+    found.expect("datasets", named, f"{path}: the adapter was trained on another")
     examples = {example.get("id"): digest_of(example) for example in _readable(read_lines(path), found)}
     for entry in entries:
         same = examples.get(entry.example) == entry.example_digest
@@ -79,33 +79,25 @@ def _verify_examples(adapter: AdapterFolder, entries: Sequence[Entry], found: Ve
     found.expect("datasets", len(examples) == len(entries), f"{path}: has {len(examples)} examples, not {len(entries)}")
 
 
-def _verify_traces(adapter: AdapterFolder, entries: Sequence[Entry], judging: Judging, found: Verification) -> None:
-    by_round: dict[str, list[Entry]] = {}
-    for entry in entries:
-        by_round.setdefault(round_of(entry.example) or adapter.path.parent.name, []).append(entry)
-    for name, of_round in by_round.items():
-        _verify_round(adapter.path.parents[1] / name, name, of_round, judging, found)
-
-
 def _verify_round(folder: Path, name: str, entries: Sequence[Entry], judging: Judging, found: Verification) -> None:
     wanted = {entry.origin.trace for entry in entries}
     listed = _readable(lines_of_round(folder), found)
     traces = {trace["id"]: trace for trace in listed if trace.get("id") in wanted}
     for entry in entries:
-        trace = traces.get(entry.origin.trace)
-        of_it = trace_of(entry.example.removeprefix(f"{name}/"), {entry.origin.trace})
-        same = trace is not None and of_it is not None and _origin(trace) == entry.origin
+        id_ = entry.origin.trace
+        same = trace_of(entry.example.removeprefix(f"{name}/"), {id_}) is not None
+        try:
+            same &= id_ in traces and origin(traces[id_]) == entry.origin
+        except (KeyError, TypeError, AttributeError):
+            same = False  # the line is no judged trace
         found.expect("traces", same, f"example {entry.example}: its trace is another than the lineage names")
     judged = [trace for trace in traces.values() if is_object(trace.get("judgement"))]
-    _recheck([trace for trace in judged if trace["judgement"].get("certificate")], judging, found)
-
-
-def _origin(trace: Mapping[str, Any]) -> Origin | None:
-    """Return a trace's origin; None where the line is no judged trace."""
-    try:
-        return origin(trace)
-    except (KeyError, TypeError, AttributeError):
-        return None
+    texts = recheck_texts([trace for trace in judged if trace["judgement"].get("certificate")], judging)
+    result = texts.evidence.record()
+    found.checked["certificates"] += result["checked"]
+    found.checked["texts judged again"] += texts.judged_again
+    found.failures += [f"certificate of {r['id']}: rejected ({r['reason']})" for r in result["rejected"]]
+    found.expect("problems", result["skipped"] == 0, "a trace has a certificate and is not certified")
 
 
 def _readable(lines: Iterable[dict[str, Any] | StoreError], found: Verification) -> Iterator[dict[str, Any]]:
@@ -115,12 +107,3 @@ def _readable(lines: Iterable[dict[str, Any] | StoreError], found: Verification)
             found.failures.append(str(line))
         else:
             yield line
-
-
-def _recheck(traces: Sequence[Mapping[str, Any]], judging: Judging, found: Verification) -> None:
-    texts = recheck_texts(traces, judging)
-    result = texts.evidence.record()
-    found.checked["certificates"] += result["checked"]
-    found.checked["texts judged again"] += texts.judged_again
-    found.failures += [f"certificate of {r['id']}: rejected ({r['reason']})" for r in result["rejected"]]
-    found.expect("problems", result["skipped"] == 0, "a trace has a certificate and is not certified")

@@ -23,7 +23,7 @@ from training.configuration.rewards import ReinforcementConfig
 from training.finetuning.architecture import require_suited
 from training.finetuning.job import FineTuning
 from training.finetuning.trainable import trainable_model
-from training.lineage.adapter_files import MANIFEST, not_finite
+from training.lineage.adapters import MANIFEST, not_finite
 from training.records.store import write_json, write_records
 from training.rewards.certified import CertifiedReward, credited, rows
 from training.rewards.questions import rewarded_problems

@@ -20,9 +20,9 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
 from training.configuration.strategies import RoundTripConfig
 from training.finetuning.trackers import check_installed
-from training.lineage.adapter_files import MANIFEST
+from training.lineage.adapters import MANIFEST
 from training.lineage.provenance import provenance
-from training.lineage.retraining import settle_revocations
+from training.lineage.revocation import settle_revocations
 from training.preemption import GRACE_S, Preempted, raised
 from training.records.run_folder import locked, read_run
 from training.records.store import is_stored, write_json, write_text

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from critics.errors import InputError
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError, explained, read_yaml
-from training.lineage.adapter_files import MANIFEST
+from training.lineage.adapters import MANIFEST
 
 
 @dataclass(frozen=True, slots=True)

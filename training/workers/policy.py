@@ -22,7 +22,7 @@ from rollout.servers.connection import Connection
 from rollout.settings import ServerSettings
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
-from training.lineage.adapter_files import verify_adapter
+from training.lineage.adapters import verify_adapter
 from training.logs import quieten
 from training.workers.replies import CommandReplies
 
