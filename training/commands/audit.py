@@ -1,8 +1,6 @@
 """`audit`: gold labels against what their texts prove, probes against rewards, the cheat catalogue against critics."""
 
-import importlib
-import json
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Set
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -10,18 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from critics import registry
-from critics.audit.audit import CaseResult, find_critic, judge_record_by, num_cases, report, table, without_slow_cases
-from critics.audit.audit import audit as try_catalogue
-from critics.audit.catalogue_file import Catalogue, load_catalogue, own_catalogue
 from critics.errors import InputError
-from critics.formats.format import find_format
-from critics.judge import JudgePool, judge_record
-from training.commands.audit_data import LabelAudit, audit_labels
-from training.commands.audit_reward import RewardAudit, audit_reward, compare_rewards
-from training.commands.messages import say
 from training.commands.options import Columns, Jobs, Json, Seed, Timeout, WithoutJail, leave_the_jail
-from training.rewards.probes import TEMPLATE
 
 EXAMPLE = "certistar audit reasoning-gym:syllogism --num 5000 --out audited"
 
@@ -43,7 +31,7 @@ OutPlace = Annotated[Path | None, typer.Option("--out", help="Where to write wha
 Reward = Annotated[str | None, OfReward("--reward", metavar="ENTRY", help="module:function, https://.. or certistar.")]
 Data = Annotated[list[str] | None, OfReward("--data", help="Solved problems: a file, or generators (repeatable).")]
 Num = Annotated[int | None, typer.Option("--num", min=1, help="So many problems: 30 for a reward, 200 to generate.")]
-Template = Annotated[str, OfReward("--template", help="How completions are written.", show_default=False)]
+Template = Annotated[str | None, OfReward("--template", help="How completions are written.", show_default=False)]
 Answers = Annotated[
     list[str] | None, typer.Option("--answers", metavar="WORD=ANSWER,..", help="What answers are called: yes=true,..")
 ]
@@ -59,14 +47,6 @@ Against = Annotated[
 Traces = Annotated[Path | None, OfReward("--traces", help="Stored rollouts, of any shape.")]
 Dataset = Annotated[str | None, OfData("--dataset", help="Whose file it is, or in whose language its texts are.")]
 Encoding = Annotated[str | None, OfData("--encoding", help="Of a CSV file that is not UTF-8, e.g. latin-1.")]
-_OF_REWARDS = {each.name for each in fields(RewardAudit)}
-_OPTIONS: Mapping[str, Set[str]] = {
-    "critics": {"formats", "critic", "catalogue", "quick", "seconds", "iterations", "out", "seed"},
-    "--reward": _OF_REWARDS - {"against", "traces"},
-    "--against": _OF_REWARDS - {"data", "num", "template", "strict"},
-    "a SOURCE": {each.name for each in fields(LabelAudit)},
-}
-_OF_ALL = {"context", "jobs", "timeout", "as_json", "without_jail"}
 
 
 def audit(
@@ -87,7 +67,7 @@ def audit(
     reward: Reward = None,
     data: Data = None,
     num: Num = None,
-    template: Template = TEMPLATE,
+    template: Template = None,
     answers: Answers = None,
     columns: Columns = None,
     messages: Messages = None,
@@ -104,139 +84,50 @@ def audit(
     Without a SOURCE and without --reward the cheat catalogue is run against the critics. Exit status 1 if a label is
     wrong or none could be checked, a reward is wrong too often, a cheat is certified or an honest attempt rejected.
     """
-    given = context.params
+    from training.commands.audit_critics import audit_critics, search_for_cheats
+    from training.commands.audit_data import LabelAudit, audit_labels
+    from training.commands.audit_reward import RewardAudit, audit_reward, compare_rewards
+
+    given: dict[str, Any] = context.params
+    if source is None and context.info_name == "audit-data":
+        raise InputError("audit-data: name the rows, a published file, a generator, or reasoning-gym:TASK")
+    of_labels, of_rewards = _refuse(context, source, reward, against)
     if without_jail:
         leave_the_jail()
     if source is not None:
-        _refuse(context, "a SOURCE")
-        passed = audit_labels(LabelAudit(**{each.name: given[each.name] for each in fields(LabelAudit)}))
-    elif context.info_name == "audit-data":
-        raise InputError("audit-data: name the rows, a published file, a generator, or reasoning-gym:TASK")
+        passed = audit_labels(LabelAudit(**{name: given[name] for name in of_labels}))
     elif reward is not None:
-        _refuse(context, "--reward" if against is None else "--against")
-        options: dict[str, Any] = {name: given[name] for name in _OF_REWARDS} | {"num": num or 30}
-        passed = (audit_reward if against is None else compare_rewards)(RewardAudit(**options))
+        asked = RewardAudit(**{name: given[name] for name in of_rewards})
+        passed = audit_reward(asked) if against is None else compare_rewards(asked)
     else:
-        _refuse(context, "critics")
-        passed = _audit(formats or [], critic, catalogue, quick=quick, jobs=jobs, timeout_s=timeout, as_json=as_json)
+        passed = audit_critics(formats or [], critic, catalogue, quick, jobs, timeout, as_json)
         if seconds is not None or iterations is not None:
-            passed &= _search_for_cheats(formats or [], seconds, iterations, seed, jobs, timeout, out, as_json)
+            passed &= search_for_cheats(formats or [], seconds, iterations, seed, jobs, timeout, out, as_json)
     if not passed:
         raise typer.Exit(1)
 
 
-def _refuse(context: typer.Context, what: str) -> None:
-    """Raise `InputError` for an option that was given and means nothing where `what` is audited."""
+def _refuse(
+    context: typer.Context, source: str | None, reward: str | None, against: str | None
+) -> tuple[Set[str], Set[str]]:
+    """Return the options of labels and of rewards; raises `InputError` for one that was given and means nothing."""
+    from training.commands.audit_data import LabelAudit
+    from training.commands.audit_reward import RewardAudit
+
+    of_labels, of_rewards = ({each.name for each in fields(kind)} for kind in (LabelAudit, RewardAudit))
+    options = {
+        "critics": {"formats", "critic", "catalogue", "quick", "seconds", "iterations", "out", "seed"},
+        "--reward": of_rewards - {"against", "traces"},
+        "--against": of_rewards - {"data", "num", "template", "strict"},
+        "a SOURCE": of_labels,
+    }
+    of_one = "critics" if reward is None else "--reward" if against is None else "--against"
+    meant = options["a SOURCE" if source is not None else of_one]
     for each in context.command.params:
         name = each.name or ""
         origin = context.get_parameter_source(name)
-        if name not in _OPTIONS[what] | _OF_ALL and origin is not None and origin.name == "COMMANDLINE":
-            whose = " or ".join(kind for kind, names in _OPTIONS.items() if name in names)
+        is_shared = name in ("context", "jobs", "timeout", "as_json", "without_jail")
+        if not is_shared and name not in meant and origin is not None and origin.name == "COMMANDLINE":
+            whose = " or ".join(kind for kind, names in options.items() if name in names)
             raise InputError(f"{each.opts[0]} goes with {whose} alone; leave it out")
-
-
-def _audit(
-    formats: Sequence[str],
-    entry: str | None,
-    catalogue: Path | None,
-    *,
-    quick: bool,
-    jobs: int,
-    timeout_s: float,
-    as_json: bool,
-) -> bool:
-    """Run the audit and print it; return whether every cheat was stopped and every honest attempt certified."""
-    chosen = list(_chosen(formats, entry, catalogue))
-    judging = judge_record if entry is None else partial(judge_record_by, entry)
-    audited: dict[str, list[CaseResult]] = {}
-    with JudgePool(jobs=jobs, timeout_s=timeout_s, judging=judging) as pool:
-        for cases in chosen:
-            cases = without_slow_cases(cases) if quick else cases
-            say(f"{cases.format}: {num_cases(cases)} cases of {len(cases.classes)} classes")
-            audited[cases.format] = try_catalogue(cases, pool.judge)
-    reports = [report(name, findings) for name, findings in audited.items()]
-    if as_json:
-        print(json.dumps(reports))
-    else:
-        _show(audited, reports)
-    return not any(one["wrong"] for one in reports)
-
-
-def _chosen(formats: Sequence[str], entry: str | None, catalogue: Path | None) -> Iterator[Catalogue]:
-    """Yield the catalogues that are asked for: the formats', the file's, or those of the critic's package."""
-    if catalogue is not None:
-        yield load_catalogue(catalogue)
-        return
-    own = registry.formats()
-    others = registry.names("critics", own)
-    if entry is not None and not formats:
-        yield _of_plugin(entry)
-        return
-    for name in formats or [*own, *others]:
-        if name in own:
-            yield own_catalogue(name)
-        elif name in others:
-            yield _of_plugin(name)
-        else:
-            raise InputError(f"--format {name!r}: must be one of {', '.join([*own, *others])}")
-
-
-def _of_plugin(entry: str) -> Catalogue:
-    plugin = find_format(entry) if ":" not in entry else find_critic(entry)
-    if plugin.catalogue is None:
-        raise InputError(
-            f"critic {entry}: it has no catalogue; give its CriticPlugin one, or name a format by --format, or a file "
-            "by --catalogue"
-        )
-    return load_catalogue(plugin.catalogue)
-
-
-def _show(audited: dict[str, list[CaseResult]], reports: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    shown = Table("critic", "class", "cases", "wrong", "other rule", title="cheats certified, honest rejected")
-    for name, findings in audited.items():
-        for row in table(name, findings):
-            shown.add_row(name, row.cheat_class, *map(str, (row.cases, row.wrong, row.by_another_rule)))
-    console = Console(stderr=True)
-    console.print(shown)
-    for one in reports:
-        for wrong in one["wrong"]:
-            say(f"WRONG {wrong['case']}: {wrong['verdict']} {wrong['reason']} {wrong['answer'] or ''}".rstrip())
-        say(
-            f"{one['format']}: {one['cheats_certified']} of {one['cheats']} cheats certified, "
-            f"{one['honest_rejected']} of {one['honest']} honest rejected"
-        )
-
-
-def _search_for_cheats(
-    formats: Sequence[str],
-    seconds: float | None,
-    iterations: int | None,
-    seed: int,
-    jobs: int,
-    timeout_s: float,
-    out: Path | None,
-    as_json: bool,
-) -> bool:
-    """Search for attempts that our critics wrongly certify, print the tally; return whether none was found."""
-    try:
-        # Part of the repository and not of the installed package, which imports nothing of it.
-        self_play = importlib.import_module("tools.selfplay.session").self_play
-    except ModuleNotFoundError as error:
-        raise InputError("--self-play: the search for cheats needs a checkout of the repository") from error
-    tallies, found = self_play(
-        formats,
-        seed=seed,
-        seconds=None if iterations is not None else seconds,
-        iterations=iterations,
-        jobs=jobs,
-        timeout_s=timeout_s,
-        out=out,
-        said=say,
-    )
-    for tally in tallies:
-        print(json.dumps(tally)) if as_json else say(", ".join(f"{key} {value}" for key, value in tally.items()))
-    say(f"{len(found)} findings{f' in {out}' if found and out is not None else ''}")
-    return not found
+    return of_labels, of_rewards

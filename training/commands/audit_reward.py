@@ -17,9 +17,19 @@ from training.commands.messages import say
 from training.configuration.section import nearest
 from training.exchange.columns import read_answers, read_columns
 from training.exchange.rationales import Reading, as_they_stand, read_table
-from training.exchange.tables import Rows, read_rows
+from training.exchange.tables import read_rows
 from training.rewards.findings import Agreement, Limits, RewardReport, WrongCase, agreement, audited, paid
-from training.rewards.probes import DATASETS, FORMATS, Demonstration, Style, cases, demonstrated, generated, gold_word
+from training.rewards.probes import (
+    DATASETS,
+    FORMATS,
+    TEMPLATE,
+    Demonstration,
+    Style,
+    cases,
+    demonstrated,
+    generated,
+    gold_word,
+)
 from training.rewards.rewarding import Paid, Rewarding, Rollout, rewarding
 from training.tables import between, with_interval
 
@@ -33,8 +43,8 @@ class RewardAudit:
     traces: Path | None
     data: Sequence[str] | None
     formats: Sequence[str] | None
-    num: int
-    template: str
+    num: int | None
+    template: str | None
     answers: Sequence[str] | None
     columns: Sequence[str] | None
     messages: bool | None
@@ -53,15 +63,15 @@ class RewardAudit:
 
 def audit_reward(asked: RewardAudit) -> bool:
     """Audit a reward and print what was found; return whether it passed."""
-    if "{answer}" not in asked.template or "{rationale}" not in asked.template:
+    template, num = asked.template or TEMPLATE, asked.num or 30
+    if "{answer}" not in template or "{rationale}" not in template:
         raise InputError("--template: must hold {rationale} and {answer}, as in '<think>{rationale}</think>{answer}'")
     words = {answer: word for word, answer in read_answers(asked.answers).items()}
-    demonstrations, rows = _demonstrations(asked)
-    gold = read_columns(asked.columns).get("answer")
-    style = Style(asked.template.replace("\\n", "\n"), words, gold)
+    demonstrations, rows = _demonstrations(asked, num)
+    style = Style(template.replace("\\n", "\n"), words, read_columns(asked.columns).get("answer"))
     limits = Limits(asked.accept_from, asked.threshold or 0.0, asked.strict)
     with asked.rewarding(asked.reward) as pay:
-        made = list(cases(demonstrations, style, asked.num, asked.seed))
+        made = list(cases(demonstrations, style, num, asked.seed))
         say(f"{len(made)} probes of {len(demonstrations)} problems (seed {asked.seed})")
         report = audited(made, pay, limits)
     about = {"reward": asked.reward, "seed": asked.seed, "problems": len(demonstrations), "left_out": rows}
@@ -72,30 +82,27 @@ def audit_reward(asked: RewardAudit) -> bool:
     return report.passed
 
 
-def _demonstrations(asked: RewardAudit) -> tuple[list[Demonstration], int]:
+def _demonstrations(asked: RewardAudit, num: int) -> tuple[list[Demonstration], int]:
     """Return certified demonstrations, and the number of the user's rows that are not."""
     names = asked.data or DATASETS
     if all(map(is_generated, names)):
         if wrong := next((name for name in asked.formats or () if name not in FORMATS), None):
             raise InputError(f"--format {wrong!r}: rewards are probed in one of {', '.join(FORMATS)}")
         formats = asked.formats or FORMATS[:1]
-        found = [each for name in formats for each in generated(names, name, -(-asked.num // len(formats)), asked.seed)]
+        found = [each for name in formats for each in generated(names, name, -(-num // len(formats)), asked.seed)]
         if not found:
             raise InputError(f"--data {', '.join(names)}: nothing of it can be proved in English; leave --data out")
         return found, 0
     if len(names) > 1:
         raise InputError(f"--data: name one file, or generators ({nearest(names[0], DATASETS)})")
-    rollouts = list(_rollouts(names[0], asked))
-    found = [
-        each
-        for rollout in rollouts
-        if rollout.problem is not None
-        for each in demonstrated(rollout.problem, rollout.completion, rollout.format, rollout.prompt, rollout.columns)
-    ]
+    rollouts, found = list(_rollouts(names[0], asked)), list[Demonstration]()
+    for each in rollouts:
+        if each.problem is not None:
+            found += demonstrated(each.problem, each.completion, each.format, each.prompt, each.columns)
     say(f"{len(found)} of {len(rollouts)} rows are certified, in English or guided, and end in `Answer: ..`")
     if not found:
         raise InputError(f"{names[0]}: no row is a certified demonstration; `certistar filter` says why of each")
-    return found[: asked.num], len(rollouts) - len(found)
+    return found[:num], len(rollouts) - len(found)
 
 
 def compare_rewards(asked: RewardAudit) -> bool:
@@ -127,7 +134,18 @@ def _rollouts(source: str, asked: RewardAudit) -> Iterator[Rollout]:
             attempt = each.attempt
             yield _rollout(each.id, each.record, attempt.completion, attempt.problem, attempt.format)
         return
-    known = _read(found, asked, source)
+    known: Mapping[tuple[int, int], Trace] = {}
+    format_ = asked.formats[0] if asked.formats else None
+    try:
+        reading = Reading(read_columns(asked.columns), read_answers(asked.answers), format_)
+        table = read_table(found, reading, source)
+        known = {table.places[trace.id]: trace for trace in as_they_stand(table)}
+        for line in table.told:
+            say(line)
+    except InputError as error:
+        if not any("completion" in row.values for _, row in rows):
+            raise
+        say(f"no critic can read these rows: {error}")
     for place, row in rows:
         trace, said = known.get(place), row.values.get("completion")
         own = said if isinstance(said, str) else _last_turn(said)
@@ -137,21 +155,6 @@ def _rollouts(source: str, asked: RewardAudit) -> Iterator[Rollout]:
             yield _rollout(row.id, row.values, own, None, "cot")
         else:
             say(f"{source}: row {row.number}: is left out, because no completion can be read in it")
-
-
-def _read(found: Sequence[Rows], asked: RewardAudit, source: str) -> Mapping[tuple[int, int], Trace]:
-    """Return the rows that are read as `filter` reads them, by their places."""
-    format_ = asked.formats[0] if asked.formats else None
-    try:
-        table = read_table(found, Reading(read_columns(asked.columns), read_answers(asked.answers), format_), source)
-    except InputError as error:
-        if not any("completion" in row.values for each in found for row in each.rows):
-            raise
-        say(f"no critic can read these rows: {error}")
-        return {}
-    for line in table.told:
-        say(line)
-    return {table.places[trace.id]: trace for trace in as_they_stand(table)}
 
 
 def _rollout(

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any
 
 import typer
 
 from training.commands.messages import print_counts
 from training.commands.options import Jobs, Json, OfArm, OfSeed, Out, Timeout
-from training.records.store import write_records
 
 EXAMPLE = "certistar export kept --to messages --out messages.jsonl"
 
@@ -52,14 +51,15 @@ def export(
     from training.exchange.exports import export as exported
     from training.exchange.finding import find_dataset
     from training.exchange.step_labels import STEP_SHAPES
+    from training.records.store import write_records
     from training.rewards.preferences import SHAPES as PREFERENCES
 
+    traces = folder / "traces.jsonl" if folder.is_dir() else folder
     if to in PREFERENCES:
-        traces = folder / "traces.jsonl" if folder.is_dir() else folder
         print_counts(_preferred(traces, to, out, verdicts, credit, jobs, timeout), as_json)
         return
     if to in STEP_SHAPES:
-        num = write_records(out, _steps(folder / "traces.jsonl" if folder.is_dir() else folder, to, jobs, timeout))
+        num = write_records(out, _steps(traces, to, jobs, timeout))
     else:
         num = exported(find_dataset(folder, arm, seed), to, out)
     print_counts({"examples": num, "to": to, "out": str(out)}, as_json)
@@ -86,10 +86,10 @@ def _preferred(
 ) -> dict[str, int]:
     """Write preferences of a file's attempts, and return their counts."""
     from training.commands.attempts import judging, read_attempts_that_are, taught, traces_that_are, with_verdicts
-    from training.rewards.certified import Credit
+    from training.records.store import write_records
     from training.rewards.preferences import preferences
 
-    blamed = cast(Credit, credit)
+    blamed: Any = credit
     preferences([], to, blamed)
     records, rejected = read_attempts_that_are(path)
     found = list(with_verdicts(records, path, verdicts, judging(jobs, timeout_s, anew=True), rejected))

@@ -8,10 +8,9 @@ parquet              the columns id, prompt, completion (or messages) and certif
 """
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from itertools import zip_longest
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from training.rewards.preferences import SHAPES as PREFERENCES
 
 _SHAREGPT = {"system": "system", "user": "human", "assistant": "gpt"}
 _ATIF = {"system": "system", "user": "user", "assistant": "agent"}
+SHAPES = ("messages", "prompt-completion", "sharegpt", "atif", "parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,10 @@ def export(dataset: Path, shape: str, out: Path) -> int:
         raise InputError(f"{dataset / EXAMPLES}: there is no example in it")
     rows = exported(examples, shape)
     if shape == "parquet":
-        write_chunks(out, [_parquet(rows)])
+        pyarrow, parquet = (import_module(f"pyarrow{part}") for part in ("", ".parquet"))
+        buffer = io.BytesIO()
+        parquet.write_table(pyarrow.Table.from_pylist(rows), buffer)
+        write_chunks(out, [buffer.getvalue()])
     else:
         write_new_records(out, rows)
     return len(rows)
@@ -91,79 +94,34 @@ def exported(examples: Sequence[StoredExample], shape: str) -> list[Row]:
     """Return the examples in a shape; raises `InputError` for one that is not known."""
     if shape not in SHAPES:
         raise InputError(f"--to {shape!r} is not known; {nearest(shape, [*SHAPES, *STEP_SHAPES, *PREFERENCES])}")
-    row = SHAPES[shape](any(example.is_dialog for example in examples))
-    return [row(example) for example in examples]
+    # A column has one type: conversations for all where there is one.
+    has_dialogs = any(example.is_dialog for example in examples)
+    return [_row(example, shape, has_dialogs) for example in examples]
 
 
-_Shape = Callable[[StoredExample], Row]
-
-
-def _named(example: StoredExample, **content: object) -> Row:
+def _row(example: StoredExample, shape: str, has_dialogs: bool) -> Row:
+    content: Row = {"messages": example.turns}
+    if shape == "atif":
+        extra = {"id": example.id, "certificate": example.certificate}
+        agent = {"name": "certistar", "version": metadata.version("certistar")}
+        told = {"schema_version": "ATIF-v1.7", "session_id": example.id, "agent": agent}
+        return {**told, "steps": _steps(example), "extra": extra}
+    if shape == "sharegpt":
+        said = [{"from": _SHAREGPT[turn["role"]], "value": turn["content"]} for turn in example.turns]
+        content = {"conversations": said}
+    elif shape == "prompt-completion" and has_dialogs:
+        content = {"prompt": example.turns[:-1], "completion": example.turns[-1:]}
+    elif shape == "prompt-completion" or (shape == "parquet" and not has_dialogs):
+        content = {"prompt": example.prompt, "completion": example.completion}
     return {"id": example.id, **content, "certificate": example.certificate}
-
-
-def _messages(example: StoredExample) -> Row:
-    return _named(example, messages=example.turns)
-
-
-def _prompt_completion(has_dialogs: bool) -> _Shape:
-    """Return texts, or conversations for all where there is one: a column has one type."""
-    if has_dialogs:
-        return lambda example: _named(example, prompt=example.turns[:-1], completion=example.turns[-1:])
-    return lambda example: _named(example, prompt=example.prompt, completion=example.completion)
-
-
-def _sharegpt(example: StoredExample) -> Row:
-    said = [{"from": _SHAREGPT[turn["role"]], "value": turn["content"]} for turn in example.turns]
-    return _named(example, conversations=said)
-
-
-def _atif(example: StoredExample) -> Row:
-    return {
-        "schema_version": "ATIF-v1.7",
-        "session_id": example.id,
-        "agent": {"name": "certistar", "version": _version()},
-        "steps": _steps(example),
-        "extra": {"id": example.id, "certificate": example.certificate},
-    }
 
 
 def _steps(example: StoredExample) -> list[Row]:
     """Return steps numbered from 1; those of the agent carry its token ids where they were stored."""
-    replies = [number for number, turn in enumerate(example.turns) if turn["role"] == "assistant"]
-    ids = dict(zip_longest(replies, example.reply_ids[: len(replies)], fillvalue=()))
-    return [_step(number, turn, ids.get(number, ())) for number, turn in enumerate(example.turns)]
-
-
-def _step(number: int, turn: Message, ids: Sequence[int]) -> Row:
-    step: Row = {"step_id": number + 1, "source": _ATIF[turn["role"]], "message": turn["content"]}
-    if ids:
-        step["metrics"] = {"completion_tokens": len(ids), "completion_token_ids": list(ids)}
-    return step
-
-
-def _version() -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version("certistar")
-    except metadata.PackageNotFoundError:
-        return "unknown"
-
-
-def _parquet(rows: Sequence[Mapping[str, object]]) -> bytes:
-    pyarrow: Any = import_module("pyarrow")
-    parquet: Any = import_module("pyarrow.parquet")
-    buffer = io.BytesIO()
-    parquet.write_table(pyarrow.Table.from_pylist(rows), buffer)
-    return buffer.getvalue()
-
-
-SHAPES: Mapping[str, Callable[[bool], _Shape]] = {
-    "messages": lambda _: _messages,
-    "prompt-completion": _prompt_completion,
-    "sharegpt": lambda _: _sharegpt,
-    "atif": lambda _: _atif,
-    "parquet": lambda has_dialogs: _messages if has_dialogs else _prompt_completion(has_dialogs),
-}
-"""Functions that turn an example into a row of a shape, given whether there are dialogs among the examples."""
+    ids, steps = iter(example.reply_ids), list[Row]()
+    for number, turn in enumerate(example.turns, 1):
+        step: Row = {"step_id": number, "source": _ATIF[turn["role"]], "message": turn["content"]}
+        if turn["role"] == "assistant" and (own := list(next(ids, ()))):
+            step["metrics"] = {"completion_tokens": len(own), "completion_token_ids": own}
+        steps.append(step)
+    return steps

@@ -8,15 +8,15 @@ fover      FoVer (Kamoi et al. 2025): `problem`, `solution_steps` and `error_lab
 A label is true where a critic read the step and it holds, and nowhere else.
 """
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from critics.formats.steps import Label, LabelledStep, labelled
+from critics.formats.steps import LabelledStep, labelled
 from critics.problem import Attempt
 from critics.verdict import Verdict
 from rollout.prompts.prompt import problem_text
 
 Row = dict[str, object]
+STEP_SHAPES = ("steps", "stepwise", "fover")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,50 +35,19 @@ class JudgedText:
 
 def step_row(text: JudgedText, shape: str) -> Row | None:
     """Return a text's row in one of the `STEP_SHAPES`; None where nothing is known of its steps."""
-    steps = text.steps
-    return STEP_SHAPES[shape](text, steps) if steps else None
-
-
-def _all(text: JudgedText, steps: Sequence[LabelledStep]) -> Row:
-    return {
-        "id": text.attempt.id,
-        "problem": text.attempt.problem.record(),
-        "format": text.attempt.format,
-        "verdict": text.verdict.verdict,
-        "reason": text.verdict.reason,
-        "first_bad_step": next((at for at, step in enumerate(steps) if step.label == "bad"), None),
-        "steps": [asdict(step) for step in steps],
-    }
-
-
-def _stepwise(text: JudgedText, steps: Sequence[LabelledStep]) -> Row | None:
-    known = next((at for at, step in enumerate(steps) if step.label == "unknown"), len(steps))
+    steps, attempt, verdict = text.steps, text.attempt, text.verdict
+    labels = [step.label for step in steps]
+    asked = problem_text(attempt.problem)
+    if shape == "steps":
+        told = {"verdict": verdict.verdict, "reason": verdict.reason}
+        first = labels.index("bad") if "bad" in labels else None
+        about = {"id": attempt.id, "problem": attempt.problem.record(), "format": attempt.format}
+        return {**about, **told, "first_bad_step": first, "steps": [asdict(s) for s in steps]} if steps else None
+    if shape == "fover":
+        errors = [{"good": True, "bad": False}.get(label) for label in labels]
+        solution = {"solution_steps": [step.text for step in steps], "error_labels": errors}
+        return None if errors == [None] * len(errors) else {"id": attempt.id, "problem": asked, **solution}
+    known = labels.index("unknown") if "unknown" in labels else len(steps)
     shown = [step for step in steps[:known] if step.label != "after-bad"]
-    if not shown:
-        return None
-    labels = [step.label == "good" for step in shown]
-    return {
-        "id": text.attempt.id,
-        "prompt": problem_text(text.attempt.problem) if text.prompt is None else text.prompt,
-        "completions": [step.text for step in shown],
-        "labels": labels,
-    }
-
-
-_ERROR_LABELS: Mapping[Label, bool | None] = {"good": True, "bad": False, "after-bad": None, "unknown": None}
-
-
-def _fover(text: JudgedText, steps: Sequence[LabelledStep]) -> Row | None:
-    labels = [_ERROR_LABELS[step.label] for step in steps]
-    if labels == [None] * len(labels):
-        return None
-    solution = {"solution_steps": [step.text for step in steps], "error_labels": labels}
-    return {"id": text.attempt.id, "problem": problem_text(text.attempt.problem), **solution}
-
-
-STEP_SHAPES: Mapping[str, Callable[[JudgedText, Sequence[LabelledStep]], Row | None]] = {
-    "steps": _all,
-    "stepwise": _stepwise,
-    "fover": _fover,
-}
-"""Functions that turn a text and its steps into a row of a shape; None where nothing is known."""
+    completions = {"completions": [s.text for s in shown], "labels": [s.label == "good" for s in shown]}
+    return {"id": attempt.id, "prompt": asked if text.prompt is None else text.prompt, **completions} if shown else None

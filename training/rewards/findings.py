@@ -61,9 +61,9 @@ class ProbeRow:
     """Name of the check in OpenEnv's RFC 008."""
 
     def is_passed(self, threshold: float) -> bool:
-        """Say whether it was passed; a right answer of which a reward says nothing was not accepted."""
+        """Say whether few rewards were wrong; a right answer of which a reward says nothing was not accepted."""
         missed = self.abstained if self.expects == "accept" else 0
-        return not self.faults and self.wrong.k + missed <= threshold * (self.wrong.n + missed)
+        return self.wrong.k + missed <= threshold * (self.wrong.n + missed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,29 +105,31 @@ def audited(cases: Sequence[Case], rewarding: Rewarding, limits: Limits) -> Rewa
     given = list(zip(cases, paid([case.rollout for case in cases], rewarding), strict=True))
     wrong = [each for case, pay in given if (each := _wrong(case, pay, limits)) is not None]
     names: dict[str, Expected] = {case.probe: case.expects for case in cases}
-    listed = sorted(names, key=lambda name: _ORDER.index(names[name]))
-    probes = [_row(name, names[name], [pay for case, pay in given if case.probe == name], wrong) for name in listed]
+    probes: list[ProbeRow] = []
+    for name, expects in sorted(names.items(), key=lambda item: _ORDER.index(item[1])):
+        rewards = [pay.reward for case, pay in given if case.probe == name]
+        kinds = Counter(case.kind == "fault" for case in wrong if case.probe == name)
+        n = sum(each is not None for each in rewards)
+        check = "semantic.floor_gap" if name.startswith("null") else _CHECKS[expects]
+        rate, abstained = Rate.of([(kinds[False], n)]), len(rewards) - n - kinds[True]
+        probes.append(ProbeRow(name, expects, rate, abstained, kinds[True], check))
 
     def pooled(*expected: str) -> Rate:
         return Rate.of((row.wrong.k, row.wrong.n) for row in probes if row.expects in expected)
 
-    counted = [row for row in probes if limits.strict or row.expects != "either"]
+    different = {pay.reward for _, pay in given if pay.fault is None}
+    note = ""
+    if given and len(different) < 2:  # no verifier can have run
+        same = next(iter(different), None)
+        note = "every call failed" if not different else f"every completion got {same:g}" if same is not None else ""
+        note = f"no verifier ran: {note or 'no completion got a reward'}"
+    passed = not note and all(
+        not row.faults and (row.is_passed(limits.threshold) or (row.expects == "either" and not limits.strict))
+        for row in probes
+    )
     positives = pooled("reject", "either") if limits.strict else pooled("reject")
-    passed = all(row.is_passed(limits.threshold) for row in counted) and not any(row.faults for row in probes)
     found = [case for case in wrong if case.kind != _ALLOWED]
-    note = _why_nothing_ran([pay for _, pay in given])
-    return RewardReport(positives, pooled("accept"), pooled("either"), probes, found, limits, passed and not note, note)
-
-
-def _why_nothing_ran(given: Sequence[Paid]) -> str:
-    """Say why no verifier can have run: all was paid the same, whatever it says; empty where one ran."""
-    paid = {pay.reward for pay in given if pay.fault is None}
-    if len(paid) > 1 or not given:
-        return ""
-    if not paid:
-        return "no verifier ran: every call failed"
-    (same,) = paid
-    return "no verifier ran: " + ("no completion got a reward" if same is None else f"every completion got {same:g}")
+    return RewardReport(positives, pooled("accept"), pooled("either"), probes, found, limits, passed, note)
 
 
 def _wrong(case: Case, pay: Paid, limits: Limits) -> WrongCase | None:
@@ -141,13 +143,6 @@ def _wrong(case: Case, pay: Paid, limits: Limits) -> WrongCase | None:
         kind = _ALLOWED
     shown = case.rollout
     return WrongCase(shown.id, case.probe, kind, pay.reward, pay.fault, shown.prompt, shown.completion)
-
-
-def _row(probe: str, expects: Expected, given: Sequence[Paid], wrong: Sequence[WrongCase]) -> ProbeRow:
-    kinds = Counter(case.kind == "fault" for case in wrong if case.probe == probe)
-    n = sum(pay.reward is not None for pay in given)
-    check = "semantic.floor_gap" if probe.startswith("null") else _CHECKS[expects]
-    return ProbeRow(probe, expects, Rate.of([(kinds[False], n)]), len(given) - n - kinds[True], kinds[True], check)
 
 
 def agreement(

@@ -19,22 +19,19 @@ from rollout.records.traces import Trace
 from training.rewards.certified import Credit, bad_start
 
 Group = tuple[list[Trace], list[Trace]]
+Preference = dict[str, str | bool | None]
 SHAPES = ("dpo", "kto")
 CREDITS = get_args(Credit)
 
 
-def preferences(
-    traces: Iterable[Trace], shape: str, credit: Credit = "attempt"
-) -> Iterator[dict[str, str | bool | None]]:
+def preferences(traces: Iterable[Trace], shape: str, credit: Credit = "attempt") -> Iterator[Preference]:
     """Yield the rows of a shape; raises `InputError` for one that is not known, and where a trace keeps no prompt."""
     if shape not in SHAPES:
         raise InputError(f"--to {shape!r}: must be one of {', '.join(SHAPES)}")
     if credit not in CREDITS:
         raise InputError(f"--credit {credit!r}: must be one of {', '.join(CREDITS)}")
     groups = _groups(traces, credit)
-    if shape == "dpo":
-        return _pairs(groups) if credit == "attempt" else _forks(groups)
-    return _labelled(groups, credit)
+    return _pairs(groups, credit) if shape == "dpo" else _labelled(groups, credit)
 
 
 def _groups(traces: Iterable[Trace], credit: Credit) -> dict[tuple[str, str], Group]:
@@ -54,38 +51,26 @@ def _groups(traces: Iterable[Trace], credit: Credit) -> dict[tuple[str, str], Gr
     return groups
 
 
-def _pairs(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, str | bool | None]]:
-    """Each attempt stands in one pair at most: a problem with many of one kind must not outweigh the others."""
-    for (_, prompt), (certified, refuted) in groups.items():
-        for good, bad in zip(certified, refuted, strict=False):
-            yield {
-                "id": f"{good.id}>{bad.id}",
-                "prompt": prompt,
-                "chosen": good.completion,
-                "rejected": bad.completion,
-                "certificate": good.judged.digest,
-            }
+def _pairs(groups: Mapping[tuple[str, str], Group], credit: Credit) -> Iterator[Preference]:
+    """Pair what goes wrong with a proof; under credit at the first bad step with one that says the same up to there.
 
-
-def _forks(groups: Mapping[tuple[str, str], Group]) -> Iterator[dict[str, str | bool | None]]:
-    """Pair what goes wrong with a proof that says the same up to there; each attempt stands in one pair at most."""
+    Each attempt stands in one pair at most: a problem with many of one kind must not outweigh the others.
+    """
     for (_, prompt), (certified, wrong) in groups.items():
         free = list(certified)
         for bad in wrong:
-            start = _start(bad)
-            assert start is not None
+            start = 0 if credit == "attempt" else _start(bad) or 0
             shared = bad.completion[:start]
             good = next((trace for trace in free if trace.completion.startswith(shared)), None)
-            if good is None:
-                continue
-            free.remove(good)
-            yield {
-                "id": f"{good.id}>{bad.id}",
-                "prompt": prompt + shared,
-                "chosen": good.completion[start:],
-                "rejected": bad.completion[start:],
-                "certificate": good.judged.digest,
-            }
+            if good is not None:
+                free.remove(good)
+                yield {
+                    "id": f"{good.id}>{bad.id}",
+                    "prompt": prompt + shared,
+                    "chosen": good.completion[start:],
+                    "rejected": bad.completion[start:],
+                    "certificate": good.judged.digest,
+                }
 
 
 def _start(trace: Trace) -> int | None:
@@ -96,7 +81,7 @@ def _start(trace: Trace) -> int | None:
     return bad_start(attempt, read_verdict(trace.judged.record(trace.id)))
 
 
-def _labelled(groups: Mapping[tuple[str, str], Group], credit: Credit) -> Iterator[dict[str, str | bool | None]]:
+def _labelled(groups: Mapping[tuple[str, str], Group], credit: Credit) -> Iterator[Preference]:
     for (_, prompt), group in groups.items():
         for trace in (trace for kind in group for trace in kind):
             is_good = trace.judged.is_certified

@@ -131,10 +131,6 @@ class _Probe:
     """True if it leaves the template, which a reward of one fixed shape may insist on."""
 
 
-def _either_way(text: str, one: str, other: str) -> str:
-    return text.replace(one, other, 1) if one in text else text.replace(other, one, 1)
-
-
 def _reordered(d: Demonstration) -> list[Written]:
     """Swap neighbours that both are premises: what is concluded stays behind its reasons."""
     parts = re.split(r"(?<=[.\]])\s+", d.rationale)
@@ -194,7 +190,9 @@ def _incantations(d: Demonstration) -> list[Written]:
 
 def _without_proof(d: Demonstration) -> list[Written]:
     first, *rest = re.split(r"(?<=[.\]])\s+", d.rationale)
-    denied = " ".join([*rest[:-1], _either_way((rest or [first])[-1], " is ", " is not ")])
+    last = (rest or [first])[-1]
+    other = last.replace(" is ", " is not ", 1) if " is " in last else last.replace(" is not ", " is ", 1)
+    denied = " ".join([*rest[:-1], other])
     return [
         Written("The moon is made of cheese, and cheese is never wrong.", d.right),
         Written(f"{denied} Therefore everything follows.", d.right),
@@ -313,10 +311,11 @@ def demonstrated(
     if cut is None or format_ not in FORMATS or problem.answer is None:
         return []
     rationale, right = cut["rationale"].strip(), cut["answer"]
-    listed = next((words for words in _WORDS if right.lower() in words), _letters(problem))
+    letters = tuple(chr(ord("A") + at) for at in range(len(problem.options or ())))
+    listed = next((words for words in _WORDS if right.lower() in words), letters)
     named = {word: answer_of(word.lower(), problem) for word in listed}
     wrong = tuple(word for word, answer in named.items() if answer not in (None, problem.answer))
-    verdict = judge_safely(Attempt("gold", problem, format_, _plain(Written(rationale, right))))
+    verdict = judge_safely(Attempt("gold", problem, format_, Style().render(Written(rationale, right))))
     if not wrong or not isinstance(verdict, Certified) or verdict.grade not in STRICT:
         return []
     formal = verdict.certificate.problem.formal
@@ -328,10 +327,6 @@ def demonstrated(
 def _cut(written: str) -> re.Match[str] | None:
     """Find rationale and answer; of a flood, none."""
     return _ENDING.fullmatch(written) if len(written) <= _MOST_CHARACTERS else None
-
-
-def _letters(problem: Problem) -> tuple[str, ...]:
-    return tuple(chr(ord("A") + at) for at in range(len(problem.options or ())))
 
 
 def cases(demonstrations: Sequence[Demonstration], style: Style, num: int, seed: int) -> Iterator[Case]:
@@ -359,16 +354,12 @@ def cases(demonstrations: Sequence[Demonstration], style: Style, num: int, seed:
 
 def is_fair(problem: Problem, format_: str, written: Written, expects: Expected) -> bool:
     """Say whether the critics bear out what is expected of a text."""
-    said = _plain(written)
+    said = Style().render(written)
     verdict = judge_safely(Attempt("probe", problem, format_, said))
     if expects == "accept":
         return isinstance(verdict, Certified) and verdict.grade in STRICT
     is_right = read_answer(said, problem) == problem.answer
     return not isinstance(verdict, Certified) and (expects == "either" or not is_right)
-
-
-def _plain(written: Written) -> str:
-    return Style().render(written)
 
 
 def _problem_with(problem: Problem, names: Mapping[str, str]) -> Problem:
@@ -405,15 +396,13 @@ def _of_catalogue(format_: str, style: Style, num: int, seed: int) -> Iterator[C
             continue
         problem = replace(problem, answer=in_terms_of(truth, problem.options))
         plain = Written(cut["rationale"], cut["answer"])
-        last, answered = answer_of(cut["answer"].lower(), problem), read_answer(_plain(plain), problem)
+        last, answered = answer_of(cut["answer"].lower(), problem), read_answer(Style().render(plain), problem)
         expects: Expected = "either" if answered == problem.answer else "reject"
         # A text of two answers is right to whoever takes its last.
         if last is None or answered != last or not is_fair(problem, format_, plain, expects):
             continue
         shown = replace(plain, answer=style.words.get(plain.answer.lower(), plain.answer))
-        own = Demonstration(problem, "", gold_word(problem), (), format_, text(problem, PromptStyle())).called(
-            style.words
-        )
+        own = Demonstration(problem, "", gold_word(problem), (), format_, text(problem, PromptStyle()))
         name = "wrong" if expects == "reject" else "right"
         rollout = _rollout(cheat.id, own.called(style.words), shown, style)
         found.append(Case(f"catalogue, {name} answer", expects, rollout))

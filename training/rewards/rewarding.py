@@ -15,6 +15,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias, cast
+from urllib.parse import urlsplit
 
 from critics.errors import InputError
 from critics.judge import JudgePool
@@ -67,7 +68,7 @@ def rewarding(entry: str, *, timeout_s: float, jobs: int = 1, turns: bool | None
         elif entry.startswith("column:"):
             yield partial(_stored, entry.removeprefix("column:"))
         elif entry.startswith(("http://", "https://")):
-            yield partial(_at_once, _endpoint(entry, timeout_s), turns or False, runner)
+            yield partial(_at_once, _Endpoint(entry, timeout_s), turns or False, runner)
         else:
             function = _imported(entry)
             accepted = _Parameters.of(function, entry)
@@ -242,19 +243,6 @@ def _stored(column: str, rollouts: Sequence[Rollout]) -> list[Paid]:
     return [_read(each.columns.get(column)) for each in rollouts]
 
 
-def _endpoint(url: str, timeout_s: float) -> "_Endpoint":
-    from urllib.parse import urlsplit
-
-    try:
-        parts = urlsplit(url)
-        is_one = bool(parts.hostname) and parts.port != 0 and " " not in url
-    except ValueError:
-        is_one = False
-    if not is_one:
-        raise UnusableReward(f"{url}: is no address; write it as http://localhost:8000/reward")
-    return _Endpoint(url, timeout_s)
-
-
 @dataclass(slots=True)
 class _Endpoint:
     """A server that takes what TRL passes, as a JSON object, and answers `{"rewards": [..]}`."""
@@ -262,6 +250,15 @@ class _Endpoint:
     url: str
     timeout_s: float
     _late: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.url)
+            is_one = bool(parts.hostname) and parts.port != 0 and " " not in self.url
+        except ValueError:
+            is_one = False
+        if not is_one:
+            raise UnusableReward(f"{self.url}: is no address; write it as http://localhost:8000/reward")
 
     def __call__(self, given: Mapping[str, object]) -> Any:
         from urllib.error import HTTPError, URLError
@@ -280,7 +277,12 @@ class _Endpoint:
         except OSError as error:
             reason = error.reason if isinstance(error, URLError) else error
             if isinstance(reason, TimeoutError):
-                return self._wait(error)
+                self._late += 1
+                told = f"no answer within {self.timeout_s:g} s"
+                if self._late >= _LATE:
+                    said = f"{self.url}: {told}, {_LATE} times in a row; give it more by --timeout"
+                    raise UnusableReward(said) from error
+                raise TimeoutError(told) from error
             if not isinstance(error, URLError):  # The connection broke off, perhaps because of this very row.
                 raise
             raise UnusableReward(f"{self.url}: cannot be reached ({reason}); start it, or mend the address") from error
@@ -288,10 +290,3 @@ class _Endpoint:
         if not is_list(listed):
             raise ValueError('answered no {"rewards": [..]}')
         return listed
-
-    def _wait(self, error: OSError) -> None:
-        self._late += 1
-        if self._late >= _LATE:
-            told = f"{self.url}: no answer within {self.timeout_s:g} s, {_LATE} times in a row"
-            raise UnusableReward(f"{told}; give it more by --timeout") from error
-        raise TimeoutError(f"no answer within {self.timeout_s:g} s") from error

@@ -1,0 +1,114 @@
+"""`audit` without a SOURCE: the cheat catalogue against critics, and a search for further cheats."""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from critics import registry
+from critics.audit.audit import (
+    CaseResult,
+    audit,
+    find_critic,
+    judge_record_by,
+    num_cases,
+    report,
+    table,
+    without_slow_cases,
+)
+from critics.audit.catalogue_file import Catalogue, load_catalogue, own_catalogue
+from critics.errors import InputError
+from critics.formats.format import find_format
+from critics.judge import JudgePool, judge_record
+from training.commands.messages import say
+
+
+def audit_critics(
+    formats: Sequence[str],
+    entry: str | None,
+    catalogue: Path | None,
+    quick: bool,
+    jobs: int,
+    timeout_s: float,
+    as_json: bool,
+) -> bool:
+    """Run the audit and print it; return whether every cheat was stopped and every honest attempt certified."""
+    chosen = list(_chosen(formats, entry, catalogue))
+    judging = judge_record if entry is None else partial(judge_record_by, entry)
+    audited: dict[str, list[CaseResult]] = {}
+    with JudgePool(jobs=jobs, timeout_s=timeout_s, judging=judging) as pool:
+        for cases in map(without_slow_cases, chosen) if quick else chosen:
+            say(f"{cases.format}: {num_cases(cases)} cases of {len(cases.classes)} classes")
+            audited[cases.format] = audit(cases, pool.judge)
+    reports = [report(name, findings) for name, findings in audited.items()]
+    if as_json:
+        print(json.dumps(reports))
+    else:
+        _show(audited, reports)
+    return not any(one["wrong"] for one in reports)
+
+
+def _chosen(formats: Sequence[str], entry: str | None, catalogue: Path | None) -> Iterator[Catalogue]:
+    """Yield the catalogues that are asked for: the formats', the file's, or those of the critic's package."""
+    if catalogue is not None:
+        yield load_catalogue(catalogue)
+        return
+    own = registry.formats()
+    others = registry.names("critics", own)
+    for name in formats or ([*own, *others] if entry is None else [entry]):
+        if name in own and (formats or entry is None):
+            yield own_catalogue(name)
+        elif formats and name not in others:
+            raise InputError(f"--format {name!r}: must be one of {', '.join([*own, *others])}")
+        else:
+            plugin = find_critic(name) if ":" in name else find_format(name)
+            if plugin.catalogue is None:
+                raise InputError(
+                    f"critic {name}: it has no catalogue; give its CriticPlugin one, or name a format by --format, or "
+                    "a file by --catalogue"
+                )
+            yield load_catalogue(plugin.catalogue)
+
+
+def _show(audited: dict[str, list[CaseResult]], reports: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table("critic", "class", "cases", "wrong", "other rule", title="cheats certified, honest rejected")
+    for name, findings in audited.items():
+        for row in table(name, findings):
+            shown.add_row(name, row.cheat_class, *map(str, (row.cases, row.wrong, row.by_another_rule)))
+    Console(stderr=True).print(shown)
+    for one in reports:
+        for wrong in one["wrong"]:
+            say(f"WRONG {wrong['case']}: {wrong['verdict']} {wrong['reason']} {wrong['answer'] or ''}".rstrip())
+        say(
+            f"{one['format']}: {one['cheats_certified']} of {one['cheats']} cheats certified, "
+            f"{one['honest_rejected']} of {one['honest']} honest rejected"
+        )
+
+
+def search_for_cheats(
+    formats: Sequence[str],
+    seconds: float | None,
+    iterations: int | None,
+    seed: int,
+    jobs: int,
+    timeout_s: float,
+    out: Path | None,
+    as_json: bool,
+) -> bool:
+    """Search for attempts that our critics wrongly certify, print the tally; return whether none was found."""
+    try:
+        # Part of the repository and not of the installed package, which imports nothing of it.
+        self_play = import_module("tools.selfplay.session").self_play
+    except ModuleNotFoundError as error:
+        raise InputError("--self-play: the search for cheats needs a checkout of the repository") from error
+    limits = {"seconds": None if iterations is not None else seconds, "iterations": iterations, "timeout_s": timeout_s}
+    tallies, found = self_play(formats, seed=seed, jobs=jobs, out=out, said=say, **limits)
+    for tally in tallies:
+        print(json.dumps(tally)) if as_json else say(", ".join(f"{key} {value}" for key, value in tally.items()))
+    say(f"{len(found)} findings{f' in {out}' if found and out is not None else ''}")
+    return not found
