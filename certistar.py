@@ -19,16 +19,7 @@ if TYPE_CHECKING:
 
     from critics.grammar.reader import Reading, Refusal
     from critics.problem import Attempt, Problem
-    from critics.verdict import (
-        Certified,
-        CriticError,
-        Malformed,
-        Refuted,
-        TimedOut,
-        Unproved,
-        Vacuous,
-        Verdict,
-    )
+    from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
     from critics.verdict.certificate import Certificate
     from rollout.records.traces import Trace
     from training.configuration.learning import Keep
@@ -36,42 +27,15 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Attempt",
-    "Certificate",
-    "Certified",
-    "CriticError",
-    "Malformed",
-    "Problem",
-    "Reading",
-    "Refusal",
-    "Refuted",
-    "TimedOut",
-    "Trace",
-    "Unproved",
-    "Vacuous",
-    "Verdict",
-    "__version__",
-    "filter",
-    "judge",
-    "read",
-    "recheck",
-    "save",
-]
-
+    "Attempt", "Certificate", "Certified", "CriticError", "Malformed", "Problem", "Reading", "Refusal", "Refuted",
+    "TimedOut", "Trace", "Unproved", "Vacuous", "Verdict", "__version__", "filter", "judge", "read", "recheck", "save",
+]  # fmt: skip
+_VERDICTS = ("Certified", "CriticError", "Malformed", "Refuted", "TimedOut", "Unproved", "Vacuous", "Verdict")
 _HOMES = {
     "critics.grammar.reader": ("Reading", "Refusal"),
     "critics.verdict.certificate": ("Certificate",),
     "critics.problem": ("Attempt", "Problem"),
-    "critics.verdict": (
-        "Certified",
-        "CriticError",
-        "Malformed",
-        "Refuted",
-        "TimedOut",
-        "Unproved",
-        "Vacuous",
-        "Verdict",
-    ),
+    "critics.verdict": _VERDICTS,
     "rollout.records.traces": ("Trace",),
 }
 """The module of each name that is imported when it is first asked for."""
@@ -102,9 +66,21 @@ def judge(
     """
     from dataclasses import replace
 
+    from critics.errors import InputError
     from critics.judge import judge_safely
+    from critics.problem import read_attempt
+    from critics.text.blocks import answer_of
 
-    verdict = judge_safely(_attempt(context, question, completion, answer, options, format, dataset))
+    asked = {"context": context, "question": question, "options": None if options is None else list(options)}
+    problem = {"id": "problem", "dataset": dataset or "rationales", **asked}
+    attempt = read_attempt({"id": "attempt", "problem": problem, "format": format, "completion": completion})
+    if answer is not None:
+        gold = answer_of(str(answer).lower(), attempt.problem)
+        if gold is None:
+            told = "not an answer of this problem; give true, false, unknown, or an option"
+            raise InputError(f"answer={answer!r}: {told}")
+        attempt = replace(attempt, problem=replace(attempt.problem, answer=gold))
+    verdict = judge_safely(attempt)
     if verdict.reading is None:
         return verdict
     return replace(verdict, reading=replace(verdict.reading, text=completion))
@@ -181,32 +157,6 @@ def recheck(records: "Iterable[Mapping[str, Any] | Certified]") -> dict[str, Any
     return recheck_texts(map(_recheckable, records), lambda found: [judge_anew(slim(each)) for each in found]).record()
 
 
-def _attempt(
-    context: str,
-    question: str,
-    completion: str,
-    answer: str | bool | None,
-    options: Sequence[str] | None,
-    format_: str,
-    dataset: str | None,
-) -> "Attempt":
-    from dataclasses import replace
-
-    from critics.errors import InputError
-    from critics.problem import read_attempt
-    from critics.text.blocks import answer_of
-
-    asked = {"context": context, "question": question, "options": None if options is None else list(options)}
-    problem = {"id": "problem", "dataset": dataset or "rationales", **asked}
-    attempt = read_attempt({"id": "attempt", "problem": problem, "format": format_, "completion": completion})
-    if answer is None:
-        return attempt
-    gold = answer_of(str(answer).lower(), attempt.problem)
-    if gold is None:
-        raise InputError(f"answer={answer!r}: not an answer of this problem; give true, false, unknown, or an option")
-    return replace(attempt, problem=replace(attempt.problem, answer=gold))
-
-
 def _recheckable(record: "Mapping[str, Any] | Certified") -> Mapping[str, Any]:
     """Return the verdict record or the trace; a row of a table is no trace, and its verdict is checked alone."""
     import json
@@ -215,15 +165,13 @@ def _recheckable(record: "Mapping[str, Any] | Certified") -> Mapping[str, Any]:
 
     if isinstance(record, Certified):
         return verdict_record("attempt", record)
-    judgement = record.get("judgement")
+    given = (record.get(name) for name in ("judgement", "attempt"))
+    judgement, attempt = (json.loads(value) if isinstance(value, str) else value for value in given)
     if judgement is None:
         return record
-    judgement = json.loads(judgement) if isinstance(judgement, str) else judgement
-    attempt = record.get("attempt")
-    if attempt is not None:
-        attempt = json.loads(attempt) if isinstance(attempt, str) else attempt
-        return {**attempt, "judgement": judgement}
-    return {**record, "judgement": judgement} if isinstance(record.get("problem"), Mapping) else judgement
+    if attempt is None and not isinstance(record.get("problem"), Mapping):
+        return judgement
+    return {**(record if attempt is None else attempt), "judgement": judgement}
 
 
 def __getattr__(name: str) -> object:

@@ -169,10 +169,10 @@ def scripted(monkeypatch, tmp_path):
     (tmp_path / "c.yaml").write_text(yaml.safe_dump(config))
     records = [json.dumps(problem(number).record()) for number in range(3)]
     (tmp_path / "p.jsonl").write_text("\n".join(records))
-    monkeypatch.setattr("training.commands.answer._provenance", lambda *_: {})
+    monkeypatch.setattr("training.commands.answers.provenance", lambda *_: {})
 
     def command(*words: str, script=EACH):
-        monkeypatch.setattr("training.workers.policy.quiet_policy", lambda *_: ScriptedPolicy(script))
+        monkeypatch.setattr("training.commands.answers.quiet_policy", lambda *_: ScriptedPolicy(script))
         first = ["answer", str(tmp_path / "c.yaml"), "--problems", str(tmp_path / "p.jsonl"), "-k", "3"]
         return CliRunner().invoke(app, [*first, *words])
 

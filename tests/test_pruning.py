@@ -21,8 +21,7 @@ from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.run import ArmConfig
 from training.curation import derivation as derivations
-from training.curation.derivation import Derivation, derivation_counts
-from training.curation.rationale import RationaleError, pruned, take_apart
+from training.curation.derivation import Derivation, RationaleError, derivation_counts, pruned, take_apart
 
 PETS = Formal(("(cat tom)", "(cat 'x) -> (pet 'x)", "(cat 'x) -> (furry 'x)", "(pet 'x) -> (loved 'x)"), "(loved tom)")
 HEAD = (

@@ -10,7 +10,7 @@ from critics.problem import Problem, read_attempt
 from critics.verdict import read_verdict
 from rollout.prompts.prompt import problem_text
 from training.cli import app
-from training.exchange.step_labels import JudgedText, step_row
+from training.exchange.exports import JudgedText, step_row
 from training.rewards.certified import bad_start
 
 PIP = Problem("p", "prontoqa", "Every wren is a bird. Every bird is feathered. Pip is a wren.",

@@ -33,10 +33,6 @@ class Finding:
     what: str
     note: str
 
-    def line(self) -> str:
-        """Return the finding for people."""
-        return f"{'ok' if self.ok else 'missing'}: {self.what}: {self.note}"
-
 
 def doctor(as_json: Json = False) -> None:
     """Say what this machine can run, and what is missing."""
@@ -45,15 +41,17 @@ def doctor(as_json: Json = False) -> None:
     if as_json:
         print(json.dumps({"findings": [asdict(finding) for finding in findings]}))
         return
-    for finding in findings:
-        print(finding.line())
+    for found in findings:
+        print(f"{'ok' if found.ok else 'missing'}: {found.what}: {found.note}")
 
 
 def _findings() -> Iterator[Finding]:
     yield Finding(True, "certistar", _version("certistar"))
     yield Finding(True, "python", platform.python_version())
     yield Finding(True, "cores", str(num_cores()))
-    yield _disk()
+    free_gb = shutil.disk_usage(".").free / 1e9
+    lack = f", at least {MIN_FREE_GB} are wanted; give --out a folder elsewhere" if free_gb < MIN_FREE_GB else ""
+    yield Finding(not lack, "disk", f"{free_gb:.0f} GB free here{lack}")
     yield _shared_memory()
     yield from (_solver(*solver) for solver in _SOLVERS)
     yield _package("pebble", "Pebble", "critics that can be killed")
@@ -63,25 +61,27 @@ def _findings() -> Iterator[Finding]:
     if find_spec("torch") is None:
         yield Finding(True, "devices", "not looked at: that takes torch, which judging and filtering do without")
         return
-    yield _seed_model()
+    is_there = all((SEED_MODEL / name).is_file() for name in ("config.json", "model.safetensors", "tokenizer.json"))
+    remedy = f"python -m tools.seeds tools/seeds/seed.yaml --out {SEED_MODEL}, in the repository's folder"
+    yield Finding(is_there, "seed model", str(SEED_MODEL) if is_there else remedy)
     yield _package("torch", "torch", "rollouts and fine-tuning")
     yield _package("transformers", "transformers", "models")
     yield _package("peft", "peft", "LoRA and DoRA")
     yield _package("accelerate", "accelerate", "several processes")
     yield from _devices()
-    yield _bfloat16()
     yield _eight_bit()
     yield _torchrun()
-    yield from _nccl()
-    yield from _optional()
+    for module, distribution, purpose in _OPTIONAL:
+        absent = f"not installed; only {purpose} would need it: pip install {distribution}"
+        note = absent if find_spec(module) is None else f"{_version(distribution)}, for {purpose}"
+        yield Finding(True, module, note)
 
 
-def _disk() -> Finding:
-    free_gb = shutil.disk_usage(".").free / 1e9
-    note = f"{free_gb:.0f} GB free here"
-    if free_gb < MIN_FREE_GB:
-        return Finding(False, "disk", f"{note}, at least {MIN_FREE_GB} are wanted; give --out a folder elsewhere")
-    return Finding(True, "disk", note)
+_OPTIONAL = (
+    ("deepspeed", "deepspeed", "training.sharding zero2 and zero3"),
+    ("flash_attn", "flash-attn", "training.attention flash_attention_2"),
+)
+"""Packages that only some configurations need; that one is not here is no lack."""
 
 
 def _shared_memory() -> Finding:
@@ -173,49 +173,40 @@ def _extra(extra: str) -> Finding:
 def _jail() -> Finding:
     from critics.formats.z3_python.jail import missing_layers
 
-    missing = missing_layers()
-    if missing:
-        note = f"{', '.join(missing)} cannot be had here, so z3-python scripts get the verdict error (no_jail)"
-        return Finding(
-            False, "jail", f"{note}; judge them on Linux 5.13 or later, where Landlock and seccomp are allowed"
-        )
-    return Finding(True, "jail", "every layer holds, for z3-python scripts")
-
-
-def _seed_model() -> Finding:
-    if all((SEED_MODEL / name).is_file() for name in ("config.json", "model.safetensors", "tokenizer.json")):
-        return Finding(True, "seed model", str(SEED_MODEL))
-    remedy = f"python -m tools.seeds tools/seeds/seed.yaml --out {SEED_MODEL}, in the repository's folder"
-    return Finding(False, "seed model", remedy)
+    note = "every layer holds, for z3-python scripts"
+    if missing := ", ".join(missing_layers()):
+        remedy = "judge them on Linux 5.13 or later, where Landlock and seccomp are allowed"
+        note = f"{missing} cannot be had here, so z3-python scripts get the verdict error (no_jail); {remedy}"
+    return Finding(not missing, "jail", note)
 
 
 def _devices() -> Iterator[Finding]:
-    cuda: Any = import_module("torch.cuda")
-    if not cuda.is_available():
-        yield Finding(True, "devices", "no GPU: one thread per process")
-    for index in range(cuda.device_count()):
-        device = cuda.get_device_properties(index)
-        yield Finding(True, f"cuda:{index}", f"{device.name}, {device.total_memory / 2**30:.0f} GiB")
-
-
-def _bfloat16() -> Finding:
+    """Name the GPUs, say whether several can train together (one needs no NCCL), and whether bfloat16 is native."""
     import torch
 
-    if torch.cuda.is_available():
-        if torch.cuda.is_bf16_supported(including_emulation=False):
-            return Finding(True, "bfloat16", "native on the GPU")
-        return Finding(False, "bfloat16", "the GPU has none: --set model.dtype=float16, or float32")
-    flags = _cpu_flags() & {"amx_bf16", "avx512_bf16", "bf16"}
-    if flags:
-        return Finding(True, "bfloat16", f"native on the CPU ({', '.join(sorted(flags))})")
-    return Finding(True, "bfloat16", "emulated on this CPU: right, and slower than float32")
-
-
-def _cpu_flags() -> set[str]:
-    try:
-        return set(Path("/proc/cpuinfo").read_text().split())
-    except OSError:
-        return set()
+    cuda: Any = import_module("torch.cuda")
+    num = cuda.device_count() if cuda.is_available() else 0
+    for index in range(num):
+        device = cuda.get_device_properties(index)
+        yield Finding(True, f"cuda:{index}", f"{device.name}, {device.total_memory / 2**30:.0f} GiB")
+    if not num:
+        yield Finding(True, "devices", "no GPU: one thread per process")
+        cpuinfo = Path("/proc/cpuinfo")
+        words = set(cpuinfo.read_text().split()) if cpuinfo.is_file() else set[str]()
+        flags = ", ".join(sorted(words & {"amx_bf16", "avx512_bf16", "bf16"}))
+        emulated = "emulated on this CPU: right, and slower than float32"
+        yield Finding(True, "bfloat16", f"native on the CPU ({flags})" if flags else emulated)
+        return
+    native = cuda.is_bf16_supported(including_emulation=False)
+    note = "native on the GPU" if native else "the GPU has none: --set model.dtype=float16, or float32"
+    yield Finding(native, "bfloat16", note)
+    if num > 1 and not torch.distributed.is_nccl_available():
+        yield Finding(False, "NCCL", f"{num} GPUs and a torch without NCCL: install a CUDA build of torch for Linux")
+    elif num > 1:
+        version = ".".join(map(str, cuda.nccl.version()))
+        alone = ", ".join(str(i) for i in range(1, num) if not cuda.can_device_access_peer(0, i))
+        slow = f"; GPU 0 reaches {alone} by the host's memory alone, which is slower" if alone else ""
+        yield Finding(True, "NCCL", f"{version}, {num} GPUs{slow}")
 
 
 def _eight_bit() -> Finding:
@@ -251,36 +242,6 @@ def _torchrun() -> Finding:
     except OSError:
         return Finding(True, what, f"{backends}; the host name does not resolve: set GLOO_SOCKET_IFNAME=lo")
     return Finding(bool(backends), what, backends or "neither gloo nor nccl: one process only; install another build")
-
-
-def _nccl() -> Iterator[Finding]:
-    """Say whether the GPUs of this machine can train together; one GPU needs no NCCL."""
-    import torch
-
-    num = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if num < 2:
-        return
-    if not torch.distributed.is_nccl_available():
-        yield Finding(False, "NCCL", f"{num} GPUs and a torch without NCCL: install a CUDA build of torch for Linux")
-        return
-    from torch.cuda import nccl
-
-    version = ".".join(map(str, nccl.version()))
-    alone = [i for i in range(1, num) if not torch.cuda.can_device_access_peer(0, i)]
-    slow = f"; GPU 0 reaches {', '.join(map(str, alone))} by the host's memory alone, which is slower" if alone else ""
-    yield Finding(True, "NCCL", f"{version}, {num} GPUs{slow}")
-
-
-def _optional() -> Iterator[Finding]:
-    """Name what only some configurations need, and which; that it is not here is no lack."""
-    for module, distribution, purpose in (
-        ("deepspeed", "deepspeed", "training.sharding zero2 and zero3"),
-        ("flash_attn", "flash-attn", "training.attention flash_attention_2"),
-    ):
-        if find_spec(module) is None:
-            yield Finding(True, module, f"not installed; only {purpose} would need it: pip install {distribution}")
-        else:
-            yield Finding(True, module, f"{_version(distribution)}, for {purpose}")
 
 
 def _version(distribution: str) -> str:

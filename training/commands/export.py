@@ -48,9 +48,9 @@ def export(
     of each with their labels, for process reward models. `--to dpo` and `kto` (TRL) write preferences: certified
     attempts against refuted ones at the same problem.
     """
+    from training.exchange.exports import STEP_SHAPES
     from training.exchange.exports import export as exported
     from training.exchange.finding import find_dataset
-    from training.exchange.step_labels import STEP_SHAPES
     from training.records.store import write_records
     from training.rewards.preferences import SHAPES as PREFERENCES
 
@@ -70,7 +70,7 @@ def _steps(path: Path, shape: str, jobs: int, timeout_s: float) -> Iterator[dict
     from critics.judge import slim
     from critics.verdict import read_verdict
     from training.commands.attempts import judging, read_attempts
-    from training.exchange.step_labels import JudgedText, step_row
+    from training.exchange.exports import JudgedText, step_row
 
     given = read_attempts(path)
     verdicts = judging(jobs, timeout_s, anew=True)(slim(each.record) for each in given)

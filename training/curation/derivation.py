@@ -4,21 +4,343 @@
 
 A draft is worth what its own certificate says. One that is not certified is dropped, counted, and its original
 stays what it was.
+
+Pruning takes a guided text apart: a writer's words stand before each inference or after each, and the ends of the
+reasoning tell which. Where both ends have words, or neither and the middle has, a text is not taken apart: words beside
+another inference than their own would teach nonsense.
+
+Hindsight makes of a failed trace, whose first inferences are sound, an attempt at one of the goals that it does prove:
+another question about the same context, the words kept with their inferences, what the proof does not use dropped, and
+the answer that the proof gives. It is done for data sets alone whose language is translated, so that the new question
+is known to ask what it should, and never to a trace that assumes what its context does not say.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
 
 from critics.judge import Judging
-from critics.problem import Problem
-from critics.replay.formula import FormulaError
-from critics.text.blocks import BlockError
+from critics.problem import Formal, Problem
+from critics.replay.answers import in_terms_of
+from critics.replay.formula import FormulaError, Literal, Statement, canonical_statement, parse_literal, parse_statement
+from critics.replay.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
+from critics.replay.sorts import SortError
+from critics.text.blocks import Block, BlockError, answer_start, split_blocks
+from critics.text.reference import ReferenceMismatch, reference, theory
+from critics.verdict.certificate import Reference
+from rollout.problems.splits import content_key
+from rollout.prompts.prompt import problem_text
+from rollout.prompts.sentence import read_aloud
+from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace
 from training.curation.filters import kept
-from training.curation.hindsight import FAILED, relabelled, unsigned_content
 from training.curation.judging import judged
-from training.curation.rationale import RationaleError, pruned
+
+_BLOCK = re.compile(r"\[\[.*?\]\]", re.DOTALL)
+_REASONING = re.compile(r"reasoning[ \t]*:", re.IGNORECASE)
+
+
+class RationaleError(ValueError):
+    """The text cannot be taken apart so that words and inferences stay together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One inference and the words that belong to it."""
+
+    literal: Literal | None
+    """None: the claim that nothing more can be inferred."""
+    gap: str
+    """The blanks before it."""
+    text: str
+    """Its block and its words, without blanks at the ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rationale:
+    """A guided text; `text` puts it together again, character by character."""
+
+    head: str
+    """Everything up to the reasoning, the formalisation included."""
+    steps: tuple[Step, ...]
+    ending: str
+    """Text after the last step: blanks, and the answer line where there is one."""
+
+    @property
+    def text(self) -> str:
+        """Return the whole text."""
+        return self.head + "".join(step.gap + step.text for step in self.steps) + self.ending
+
+    def only(self, positions: Collection[int]) -> "Rationale":
+        """Keep the steps at these positions, in their order, spaced as before."""
+        kept = [step for position, step in enumerate(self.steps) if position in positions]
+        if kept:
+            kept[0] = replace(kept[0], gap=self.steps[0].gap)
+        return replace(self, steps=tuple(kept))
+
+    def speaks_of(self, predicates: Collection[str]) -> bool:
+        """Say whether the steps' words, outside their blocks, name one of these predicates, in one or many."""
+        if not predicates:
+            return False
+        names = "|".join(re.escape(name).replace(r"\-", "[ -]") for name in sorted(predicates))
+        named = re.compile(rf"(?<![\w-])(?:{names})(?:e?s)?(?![\w-])", re.IGNORECASE)
+        return any(named.search(_BLOCK.sub("", step.text)) for step in self.steps)
+
+
+def predicates_of(statements: Iterable[Statement]) -> set[str]:
+    """Return every predicate that the statements use."""
+    return {
+        literal.predicate
+        for statement in statements
+        for literal in ([statement] if isinstance(statement, Literal) else [*statement.premises, statement.conclusion])
+    }
+
+
+def take_apart(text: str) -> Rationale:
+    """Take a guided text apart, its blocks read as the critic reads them.
+
+    Raises `BlockError` and `FormulaError` for what is malformed, and `RationaleError`.
+    """
+    blocks = split_blocks(text)
+    inferences = [block for block in blocks if block.action == "infer"]
+    start_of_answer = answer_start(text)
+    end = len(text) if start_of_answer is None else start_of_answer
+    if not inferences:
+        return Rationale(text[:end], (), text[end:])
+    if _end(inferences[-1]) > end:
+        raise RationaleError("an inference stands in the answer line")
+    # The reasoning starts after that word, or after the formalisation where it is missing.
+    formal = [_end(b) for b in blocks if b.action in ("axiom", "goal") and b.start < inferences[0].start]
+    start = max(formal, default=0)
+    if (marker := _REASONING.search(text, start, inferences[0].start)) is not None:
+        start = marker.end()
+    steps: list[Step] = []
+    blanks, bounds = "", _boundaries(text, inferences, start, end)
+    for (a, b), block in zip(pairwise(bounds), inferences, strict=True):
+        piece = text[a:b]  # blanks between two steps go before the later one
+        literal = None if block.content.strip() == "nothing" else parse_literal(block.content)
+        steps.append(Step(literal, blanks + piece[: len(piece) - len(piece.lstrip())], piece.strip()))
+        blanks = piece[len(piece.rstrip()) :]
+    return Rationale(text[:start], tuple(steps), blanks + text[bounds[-1] :])
+
+
+def _boundaries(text: str, inferences: list[Block], start: int, end: int) -> list[int]:
+    """Return where each step begins, and where the last one ends."""
+    opens, closes = [block.start for block in inferences], [_end(block) for block in inferences]
+    first, last = text[start : opens[0]].strip(), text[closes[-1] : end].strip()
+    middle = any(text[a:b].strip() for a, b in zip(closes, opens[1:], strict=False))
+    if (first and last) or (middle and not first and not last):
+        raise RationaleError("whether words stand before their inference or after it cannot be told")
+    return [start, *closes] if first else [start, *opens[1:], end]
+
+
+def _end(block: Block) -> int:
+    return block.start + len(f"[[{block.action}:{block.content}]]")
+
+
+def pruned(trace: Trace) -> Trace | None:
+    """Return a draft without the inferences that the proof does not use; None where there is nothing to drop.
+
+    Raises `RationaleError` where something should be dropped and cannot be. Dialogs are left alone, because a
+    later turn answers what stood before it, and so is whatever is certified by something else than a proof:
+    the claim that nothing follows needs every inference.
+    """
+    certificate, completion = trace.judged.certificate, trace.completion
+    if trace.format != "guided" or trace.messages or certificate is None or certificate["kind"] != "horn-proof":
+        return None
+    steps = certificate["evidence"]["steps"]
+    proof = {parse_literal(step["statement"]) for step in steps if step["by"] == "rule"}
+    if completion.count("[[infer:") == len(proof):
+        return None
+    rationale = take_apart(completion)
+    kept = [position for position, step in enumerate(rationale.steps) if step.literal in proof]
+    if len(kept) != len(proof) or {rationale.steps[position].literal for position in kept} != proof:
+        # Attack: the certificate is another trace's, and its proof is not in this text, or is there twice.
+        raise RationaleError("the certificate's proof is not what the text infers")
+    rest = rationale.only(kept)
+    dropped = predicates_of(step.literal for step in rationale.steps if step.literal is not None)
+    if rest.speaks_of(dropped - predicates_of(parse_statement(step["statement"]) for step in steps)):
+        raise RationaleError("the words of a kept inference go back to one that would be dropped")
+    return draft(trace, f"{trace.id}~pruned", "prune", completion=rest.text)
+
+
+def draft(trace: Trace, draft_id: str, by: str, **changes: Any) -> Trace:
+    """Return a new attempt made of a trace, with where it comes from and without what holds for the trace alone.
+
+    The token ids are emptied: they spell the old text, and fine-tuning tokenises what has none.
+    """
+    made = replace(trace, id=draft_id, completion_ids=(), derived_from=trace.id, by=by, judgement=None)
+    return replace(made, **changes)
+
+
+SPOKEN = ("prontoqa", "proofwriter")
+"""The data sets that ask whether one sentence is true, in words that `rollout.prompts.sentence` can write."""
+FAILED = ("refuted", "unproved")
+"""The verdicts on a text that was read to its end; `timeout` and `error` say nothing about it."""
+
+_UNREADABLE = (BlockError, RationaleError, FormulaError, ArityError, SortError, WorkLimitExceeded, ReferenceMismatch)
+_BLOCK_OR_LABEL = re.compile(r"\[\[[^\]]*\]\]|(?:formali[sz]ed[ \t])?(?:context|goal|reasoning)[ \t]*:", re.IGNORECASE)
+_ABOUT_ITS_GOAL = re.compile(
+    r"\b(?:goal|question|query|answer|claim|statement|contradict\w*|true|false)\b", re.IGNORECASE
+)
+_LEAD = re.compile(r".*[:?]\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sound:
+    """A trace's sound beginning: its inferences as text, and the kernel that made them."""
+
+    problem: Problem
+    known: Reference
+    rationale: Rationale
+    kernel: Kernel
+
+
+def relabelled(trace: Trace) -> Trace | None:
+    """Return the draft of an attempt at the deepest other goal that a failed trace proves; None if there is none.
+
+    Whether the goal or its negation is asked, and which of several equally deep ones, depends on the trace's id
+    alone. A dialog is left alone: its earlier turns are about the old question.
+    """
+    if trace.format != "guided" or trace.messages:
+        return None
+    try:
+        sound = _sound_beginning(trace)
+        if sound is None:
+            return None
+        asked = parse_literal(sound.known.formal.goal)
+        proved = [s.literal for s in sound.rationale.steps if s.literal not in (None, asked, asked.negated())]
+        # The longest proof first, ties by a hash.
+        proved.sort(key=lambda lit: (-len(_proof(sound, lit)), derived_seed("hindsight", trace.id, lit)))
+        return next((made for literal in proved if (made := _attempt_at(literal, sound, trace))), None)
+    except _UNREADABLE:
+        return None
+
+
+def unsigned_content(problem: Problem) -> str:
+    """Return a digest of what is asked in which context; the same for a question and for its negation."""
+    try:
+        known = reference(problem)
+        if known is None:
+            return content_key(problem)
+        axioms = {canonical_statement(parse_statement(axiom)) for axiom in known.formal.axioms}
+        goal = parse_literal(known.formal.goal)
+    except _UNREADABLE:
+        return content_key(problem)
+    return content_key(replace(problem, formal=Formal(tuple(axioms), str(goal if goal.positive else goal.negated()))))
+
+
+def _sound_beginning(trace: Trace) -> _Sound | None:
+    """Replay an attempt up to the first move that the critic would refuse; None if it then infers nothing."""
+    known = reference(trace.problem)
+    if known is None or known.source not in SPOKEN:
+        return None
+    kernel = Kernel()
+    num = _replay(split_blocks(trace.completion), theory(known.formal).stated, kernel)
+    if not num:
+        return None
+    rationale = take_apart(trace.completion)
+    return _Sound(trace.problem, known, replace(rationale, steps=rationale.steps[:num]), kernel)
+
+
+def _replay(blocks: list[Block], stated: frozenset[str], kernel: Kernel) -> int:
+    """Play sound moves into the kernel; return how many of them are inferences."""
+    num, goals = 0, 0
+    for block in blocks:
+        if block.action == "axiom":
+            statement = parse_statement(block.content)
+            # Attack: have a wrong formalisation laundered. One axiom that the context does not say ends it all.
+            if num or canonical_statement(statement) not in stated:
+                return num
+            kernel.add_axiom(statement)
+        elif block.action == "goal":
+            goals += 1
+            if num or goals > 1:
+                return num
+        elif block.action == "infer":
+            literal = None if block.content.strip() == "nothing" else parse_literal(block.content)
+            if not goals or literal is None or literal not in kernel.offers:
+                return num
+            kernel.infer(literal)
+            num += 1
+    return num
+
+
+def _proof(sound: _Sound, literal: Literal) -> list[Literal]:
+    return [entry.statement for entry in sound.kernel.proof(literal) if isinstance(entry, Inference)]
+
+
+def _attempt_at(literal: Literal, sound: _Sound, trace: Trace) -> Trace | None:
+    """Return the draft that proves `literal` where it, or its negation, is asked; None if it cannot be written."""
+    # Half of the questions ask the negation, so that no answer is more frequent than the other.
+    straight = derived_seed("hindsight", trace.id) % 2 == 0
+    asked, truth = (literal, "true") if straight else (literal.negated(), "false")
+    proof = _proof(sound, literal)
+    problem = _problem(sound, asked, truth, len(proof), f"{trace.id}~hindsight")
+    completion = _completion(sound, literal, asked, truth)
+    if problem is None or completion is None:
+        return None
+    prompt, old_text = trace.prompt, problem_text(sound.problem).strip()
+    if prompt is not None:
+        # Whatever stands around the old problem's text, worked examples or a chat template's marks, stays.
+        if prompt.count(old_text) != 1:
+            return None
+        prompt = prompt.replace(old_text, problem_text(problem).strip())
+    changes = {"problem": problem, "completion": completion, "finished": True, "prompt": prompt}
+    return draft(trace, problem.id, "hindsight", **changes)
+
+
+def _problem(sound: _Sound, asked: Literal, truth: str, hops: int, problem_id: str) -> Problem | None:
+    """Return the problem that asks `asked` of the same context; None where it cannot be put in words or options."""
+    old, formal = sound.problem, sound.known.formal
+    answer, question = in_terms_of(truth, old.options), _question(old, asked)
+    # A goal that can be asserted in words and not denied would always have the same answer.
+    if answer is None or question is None or _question(old, asked.negated()) is None:
+        return None
+    # What else `meta` says may be about the old question.
+    meta = {key: value for key, value in old.meta.items() if key == "ontology"} | {"hops": hops}
+    new = Formal(formal.axioms, str(asked))
+    return replace(old, id=problem_id, question=question, answer=answer, formal=new, meta=meta)
+
+
+def _question(problem: Problem, asked: Literal) -> str | None:
+    """Put a goal in the words of the problem's own question; only what translates back to it is returned."""
+    lead = _LEAD.match(problem.question)
+    question = f"{lead[0] if lead else ''}{read_aloud(asked, problem.context)}"
+    try:
+        known = reference(replace(problem, question=question, formal=None))
+    except ReferenceMismatch:
+        return None
+    return question if known is not None and parse_literal(known.formal.goal) == asked else None
+
+
+def _completion(sound: _Sound, literal: Literal, asked: Literal, truth: str) -> str | None:
+    """Return the text with the new goal, the proof's inferences with their words, and the new answer."""
+    head = _with_goal(sound.rationale.head, asked)
+    proof = _proof(sound, literal)
+    positions = [position for position, step in enumerate(sound.rationale.steps) if step.literal in proof]
+    kept = replace(sound.rationale, head=head, ending="").only(positions)
+    # The old goal and the inferences that the proof has no use for are left behind.
+    old = [parse_literal(sound.known.formal.goal), *(s.literal for s in sound.rationale.steps if s.literal is not None)]
+    left = predicates_of(old) - predicates_of(entry.statement for entry in sound.kernel.proof(literal))
+    if kept.speaks_of(left) or _ABOUT_ITS_GOAL.search(_BLOCK_OR_LABEL.sub("", kept.text)):
+        # `This contradicts the goal.` and `(cat 'x) -> (warm 'x)` were said of the old question.
+        return None
+    return f"{kept.text}\nAnswer: {truth}"
+
+
+def _with_goal(head: str, goal: Literal) -> str:
+    """Replace the one goal block; raises `RationaleError` where words beside it could restate the old question."""
+    (block,) = (block for block in split_blocks(head) if block.action == "goal")
+    old = f"[[goal:{block.content}]]"
+    before, after = head[: block.start], head[block.start + len(old) :]
+    beside = before.rpartition("]]")[2] + after.partition("[[")[0]
+    if _BLOCK_OR_LABEL.sub("", beside).strip(" \t\r\n."):
+        raise RationaleError("the goal is put in words as well, which cannot be rewritten")
+    return f"{before}[[goal:{goal}]]{after}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +413,9 @@ def _draft(trace: Trace, derivation: Derivation, failures: Counter[str]) -> Trac
             return None
     if not derivation.hindsight or trace.judged.verdict not in FAILED:
         return None
-    made = relabelled(trace)
-    if made is not None and _leaks(made, derivation):
+    made, held_out = relabelled(trace), derivation.held_out
+    if made is not None and held_out is not None and unsigned_content(made.problem) in held_out:
+        # Attack: ask a held-out question, or its negation, of the same context in training.
         failures["leaked"] += 1
         return None
     return made
-
-
-def _leaks(made: Trace, derivation: Derivation) -> bool:
-    # Attack: ask a held-out question, or its negation, of the same context in training.
-    return derivation.held_out is not None and unsigned_content(made.problem) in derivation.held_out
