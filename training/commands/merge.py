@@ -8,8 +8,6 @@ import typer
 from critics.errors import InputError
 from training.commands.messages import say_or_print
 from training.commands.options import Config, Json, Out, Overrides
-from training.configuration.run import load_run
-from training.records.store import write_json
 
 EXAMPLE = "certistar merge configs/smoke.yaml --adapter adapter --out merged"
 
@@ -24,6 +22,8 @@ def merge(
     as_json: Json = False,
 ) -> None:
     """Merge a LoRA adapter into the configuration's model, in float32, for servers and as the base of other runs."""
+    from training.configuration.run import load_run
+
     told = [] if adapter is None else [f"model.adapter={adapter}"]
     model = load_run(config, [*(overrides or []), *told]).model
     if model.adapter is None:
@@ -31,6 +31,7 @@ def merge(
     if out.exists():
         raise InputError(f"--out {out}: is there already; name a new folder")
     from rollout.policies.policy import load_model, load_tokenizer, model_digest
+    from training.records.store import write_json
 
     merged, digest = load_model(model.pinned, dtype="float32"), model_digest(model.pinned)
     part = out.with_name(f".{out.name}.part")

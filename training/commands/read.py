@@ -2,15 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-import certistar
 from critics.errors import InputError
-from critics.grammar.reader import Reading, Refusal
 from training.commands.options import Json
-from training.records.store import read_text
 
 EXAMPLE = "certistar read contract.txt"
 
@@ -25,10 +22,24 @@ def read(
     as_json: Json = False,
 ) -> None:
     """Show each sentence of a text as a formula, or why it is not read and what to write instead."""
+    from critics.grammar.reader import Reading, Refusal
+    from critics.grammar.text import read_text as read_sentences
+    from training.records.store import read_text
+
     declared = () if axioms is None else read_text(axioms).splitlines()
-    found = [each for row in _rows(file) for each in certistar.read(*row, axioms=declared)]
+    rows = _rows(file, read_text(file))
+    found = [each for context, question in rows for each in read_sentences(context, question, declared)]
     if as_json:
-        print(json.dumps({"sentences": list(map(_record, found))}, ensure_ascii=False))
+        sentences: list[dict[str, object]] = []
+        for each in found:
+            if isinstance(each, Refusal):
+                refused = {"word": each.word, "start": each.start, "end": each.end, "why": each.why}
+                sentences.append({"text": each.text, "refused": refused})
+            else:
+                phrases = {name: list(span) for name, span in each.phrases.items()}
+                told = {"formula": str(each), "phrases": phrases, "conventions": list(each.conventions)}
+                sentences.append({"text": each.text, **told})
+        print(json.dumps({"sentences": sentences}, ensure_ascii=False))
         return
     for each in found:
         print(each.text)
@@ -37,9 +48,8 @@ def read(
     print(f"{num} of {len(found)} sentences are read")
 
 
-def _rows(file: Path) -> list[tuple[str, str | None]]:
+def _rows(file: Path, text: str) -> list[tuple[str, str | None]]:
     """Return contexts with their questions; a file of text is one context."""
-    text = read_text(file)
     if file.suffix not in (".json", ".jsonl"):
         return [(text, None)]
     rows: list[tuple[str, str | None]] = []
@@ -50,12 +60,3 @@ def _rows(file: Path) -> list[tuple[str, str | None]]:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{file}, line {number}: not a JSON object with `context` ({error})") from error
     return rows
-
-
-def _record(each: Reading | Refusal) -> dict[str, Any]:
-    """Return one sentence as the contract has it."""
-    if isinstance(each, Refusal):
-        refused = {"word": each.word, "start": each.start, "end": each.end, "why": each.why}
-        return {"text": each.text, "refused": refused}
-    phrases = {name: list(span) for name, span in each.phrases.items()}
-    return {"text": each.text, "formula": str(each), "phrases": phrases, "conventions": list(each.conventions)}

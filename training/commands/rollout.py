@@ -3,10 +3,8 @@
 from functools import partial
 from itertools import chain
 
-from rollout.records.sampling import batches
 from training.commands.messages import say_or_print
 from training.commands.options import Adapter, Config, Json, Out, Overrides, Problems
-from training.configuration.run import load_run
 
 EXAMPLE = "certistar rollout configs/smoke.yaml --problems problems.jsonl --out traces.jsonl"
 
@@ -21,6 +19,8 @@ def rollout(
 ) -> None:
     """Sample attempts at problems with a configuration's model and its first arm's decoding."""
     from rollout.actor_critic.feedback import DialogReviewPool
+    from rollout.records.sampling import batches
+    from training.configuration.run import load_run
     from training.logs import tracked
     from training.records.open_store import OpenStore
     from training.records.store import write_records

@@ -2,14 +2,15 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from critics.errors import InputError
 from training.commands.options import Config, Overrides
-from training.configuration.run import RunConfig
-from training.hardware import gpus_by_driver
+
+if TYPE_CHECKING:
+    from training.configuration.run import RunConfig
 
 EXAMPLE = "certistar run configs/smoke.yaml --set star.rounds=1"
 
@@ -63,8 +64,9 @@ def run(
         print(line)
 
 
-def _keep_plan(config: RunConfig, folder: Path) -> None:
+def _keep_plan(config: "RunConfig", folder: Path) -> None:
     """Foretell a run by the data sheet of its GPUs, which this process leaves alone; that it cannot ends nothing."""
+    from training.hardware import gpus_by_driver
     from training.planning.forecast import forecast
     from training.records.stage_times import read_plan, write_plan
 

@@ -8,10 +8,6 @@ import typer
 
 from training.commands.messages import print_counts, say_or_print
 from training.commands.options import Config, Json, Out, Overrides, Seed
-from training.configuration.run import load_run
-from training.configuration.section import ConfigError, read_yaml
-from training.finetuning.trackers import check_installed
-from training.logs import quieten
 
 EXAMPLE = "certistar train configs/smoke.yaml --data kept --out adapter"
 
@@ -33,6 +29,15 @@ def train(
 
     A configuration with `algorithm` (grpo or rloo) needs no data: certificates are its reward (extra `trl`).
     """
+    from rollout.policies.policy import model_digest
+    from training.configuration.run import load_run
+    from training.configuration.section import ConfigError, read_yaml
+    from training.finetuning.example_files import examples_path
+    from training.finetuning.stage import FineTuning, fine_tune
+    from training.finetuning.trackers import check_installed
+    from training.logs import quieten
+
+    quieten()
     if "algorithm" in read_yaml(config):
         if data is not None:
             raise ConfigError("--data: `algorithm` in the configuration samples its own attempts; leave one out")
@@ -40,17 +45,11 @@ def train(
         return
     if data is None:
         raise ConfigError("--data: name a folder that `filter` or a round wrote")
-    from training.finetuning.example_files import examples_path
-
     loaded = load_run(config, overrides)
     examples_path(data)
     if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
         raise ConfigError(f"--nproc {nproc!r}: write a number from 1, or auto")
-    from rollout.policies.policy import model_digest
-    from training.finetuning.stage import FineTuning, fine_tune
-
     check_installed(loaded.training.trackers)
-    quieten()
     job = FineTuning(
         model=loaded.model,
         training=loaded.training,
@@ -64,23 +63,20 @@ def train(
         rendezvous=rendezvous,
         log=out.parent / "log" / f"{out.name}.jsonl",
     )
-    made = fine_tune(job)
+    trained = fine_tune(job)
     if int(os.environ.get("RANK", "0")):
         return  # of several that were started elsewhere, one speaks
-    said = f"trained on {made.examples} examples, {made.supervised_tokens} supervised tokens; adapter in {out}"
+    said = f"trained on {trained.examples} examples, {trained.supervised_tokens} supervised tokens; adapter in {out}"
     said = f"{said}, losses in {job.log}"
-    say_or_print(said, {**made.record(), "out": str(out)}, as_json)
+    say_or_print(said, {**trained.record(), "out": str(out)}, as_json)
 
 
 def _reinforce(config: Path, out: Path, overrides: list[str] | None, as_json: bool) -> None:
     from training.configuration.rewards import load_reinforcement
-
-    loaded = load_reinforcement(config, overrides)
-    quieten()
     from training.rewards.reinforcement import reinforce
 
-    made = reinforce(loaded, out)
-    print_counts({"attempts": made["attempts"], "certified": made["certified"], "grades": made["grades"]}, as_json)
+    made = reinforce(load_reinforcement(config, overrides), out)
+    print_counts({key: made[key] for key in ("attempts", "certified", "grades")}, as_json)
 
 
 def _num_processes(nnodes: int) -> int:
