@@ -23,7 +23,7 @@ from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.curation import derivation as derivations
-from training.curation.derivation import Derivation, contents_of, derivation_counts, relabelled
+from training.curation.derivation import Derivation, contents_of, derivation_counts
 from training.curation.filters import select
 from training.records.store import read_records, write_records
 from training.rounds.dataset import curate
@@ -68,7 +68,7 @@ def derive(traces: list[dict], derivation: Derivation, judging) -> tuple[list[di
 
 
 def relabelled(trace: dict) -> dict | None:
-    made = relabelled(read_trace(trace))
+    made = derivations.relabelled(read_trace(trace))
     return None if made is None else made.record()
 
 
