@@ -4,6 +4,7 @@ On the Hub, an adapter is a model repository, and its dataset the dataset reposi
 `adapter/` and `dataset/`. huggingface_hub finds the token itself: HF_TOKEN, or `hf auth login`.
 """
 
+import os
 import re
 import shutil
 import tempfile
@@ -15,7 +16,7 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from critics.errors import InputError, RunFailed
-from training.lineage.adapters import REVOKED
+from training.lineage.adapters import MANIFEST, REVOKED
 from training.lineage.entries import LINEAGE
 from training.lineage.kept import CERTIFICATES, EXAMPLES
 
@@ -44,7 +45,12 @@ class Folder:
     def send(self, parcel: Path, part: Part, *, private: bool) -> str:
         """Put a parcel in place whole; what an earlier push left there is replaced, and nothing else."""
         place = self.path / part
-        _refuse_others(place)
+        found = list(place.iterdir()) if place.is_dir() and not place.is_symlink() else [place]
+        is_ours = all(path.is_file() and any(path.match(pattern) for pattern in _WRITTEN) for path in found)
+        is_marked = {CERTIFICATES, MANIFEST} & {path.name for path in found}
+        if os.path.lexists(place) and found and not (is_ours and is_marked):
+            # A folder of a user's that is called so.
+            raise InputError(f"{place}: is there, and no push left it; nothing is written over: choose another place")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             beside = Path(tempfile.mkdtemp(prefix=f".{part}.", dir=self.path))
@@ -73,20 +79,6 @@ class Folder:
         return True
 
 
-def _refuse_others(place: Path) -> None:
-    """Raise `InputError` where something stands that no push left: a folder of a user's that is called so."""
-    if not place.is_symlink() and not place.exists():
-        return
-    is_folder = place.is_dir() and not place.is_symlink()
-    found = list(place.iterdir()) if is_folder else []
-    if is_folder and not found:
-        return
-    marks = {"certificates.jsonl", "manifest.json"}
-    is_ours = all(path.is_file() and any(path.match(pattern) for pattern in _WRITTEN) for path in found)
-    if not is_ours or not marks & {path.name for path in found}:
-        raise InputError(f"{place}: is there, and no push left it; nothing is written over: choose another place")
-
-
 @dataclass(frozen=True, slots=True)
 class Repository:
     """A name of the Hub."""
@@ -95,17 +87,12 @@ class Repository:
 
     def send(self, parcel: Path, part: Part, *, private: bool) -> str:
         """Upload a parcel as one commit."""
-        from huggingface_hub import HfApi
-
-        api, kind = HfApi(), _REPO_TYPES[part]
-        _asked(self.name, lambda: api.create_repo(self.name, repo_type=kind, private=private or None, exist_ok=True))
+        hub: Any = import_module("huggingface_hub")
+        api, kind = hub.HfApi(), _REPO_TYPES[part]
         message = "Adapter and its card" if part == "adapter" else "Certified examples with their certificates"
-        done = _asked(
-            self.name,
-            lambda: api.upload_folder(
-                repo_id=self.name, repo_type=kind, folder_path=str(parcel), commit_message=message
-            ),
-        )
+        _asked(self.name, lambda: api.create_repo(self.name, repo_type=kind, private=private or None, exist_ok=True))
+        what = {"repo_id": self.name, "repo_type": kind, "folder_path": str(parcel), "commit_message": message}
+        done = _asked(self.name, lambda: api.upload_folder(**what))
         return str(getattr(done, "repo_url", None) or f"{kind} {self.name}")
 
     def fetch(self, part: Part, out: Path) -> bool:
@@ -114,12 +101,8 @@ class Repository:
         kind = _REPO_TYPES[part]
         if not _asked(self.name, lambda: hub.HfApi().repo_exists(self.name, repo_type=kind)):
             return False
-        _asked(
-            self.name,
-            lambda: hub.snapshot_download(
-                self.name, repo_type=kind, local_dir=str(out), allow_patterns=list(TAKEN[part])
-            ),
-        )
+        what = {"repo_type": kind, "local_dir": str(out), "allow_patterns": list(TAKEN[part])}
+        _asked(self.name, lambda: hub.snapshot_download(self.name, **what))
         shutil.rmtree(out / ".cache", ignore_errors=True)
         return True
 

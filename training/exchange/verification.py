@@ -37,9 +37,11 @@ ACCEPTED: tuple[Accepted, ...] = get_args(Accepted)
 """Choices of whoever pulls: certificates that `strict` keeps, any certificate, or texts that nothing proves too."""
 _TEXT = frozenset(("id", "prompt", "completion", "certificate"))
 _DIALOG: frozenset[str] = frozenset(("id", "messages", "turns", "kind", "classes", "certificate"))
-_OF_TEXTS = frozenset((*_TEXT, "completion_ids", "unread", "formalisation", "step_validity", "premise_grounding"))
-_UNPROVED = frozenset((*_OF_TEXTS, *_DIALOG, "direction", "category", "derived_from", "by"))
-"""Keys of examples that nothing proves, which no trainer takes for a text beside the text."""
+_OF_TEXTS = frozenset((
+    *(*_TEXT, "completion_ids", "unread", "formalisation", "step_validity", "premise_grounding"),
+    *("direction", "category"),
+))  # fmt: skip
+"""Keys of examples of texts; no trainer takes one for a text beside the text."""
 _ORIGINS = ("derived_from", "by")
 
 
@@ -75,8 +77,8 @@ def fetched_and_checked(place: Place, source: str, staged: Path, judging: Judgin
         checked = check_dataset(dataset, judging, accepts)
         rejected += checked.rejected
         counts = {name: num for name, num in asdict(checked).items() if name != "rejected"}
-    if there == list(PARTS):
-        rejected += check_pair(adapter, dataset)
+    if there == list(PARTS) and not is_trained_on(adapter, dataset):
+        rejected.append(Rejection(EXAMPLES, "the adapter's manifest names another dataset"))
     return {"pulled": there, "rejected": [asdict(each) for each in rejected], **counts}
 
 
@@ -92,12 +94,6 @@ def check_adapter(folder: Path) -> list[Rejection]:
         # Attack: another origin for the same weights, or none.
         rejected.append(Rejection(entries.LINEAGE, f"{MANIFEST} names another root of the lineage, or there is none"))
     return rejected
-
-
-def check_pair(adapter: Path, dataset: Path) -> list[Rejection]:
-    """Return a rejection where the adapter was not trained on exactly these examples."""
-    named = is_trained_on(adapter, dataset)
-    return [] if named else [Rejection(EXAMPLES, "the adapter's manifest names another dataset")]
 
 
 def check_dataset(folder: Path, judging: Judging, accepts: Accepted = "strict") -> CheckedDataset:
@@ -118,24 +114,15 @@ def check_dataset(folder: Path, judging: Judging, accepts: Accepted = "strict") 
     examples = list(_records(folder / EXAMPLES, rejected))
     rejected += [*_not_taught(examples, traces, accepts), *_other_lineage(folder, examples, traces)]
     rejected += [Rejection(id_, "revoked") for id_ in revoked_examples(folder)]
-    if not rejected:
-        _describe(folder, examples, traces)
     shaped = [example for example in examples if _is_shaped(example)]
     uncertified = sum(example["certificate"] is None for example in shaped)
+    if not rejected:  # summary and card of what was checked: whoever pushed may have counted otherwise
+        strict = all(trace.judged.is_strict for trace in traces)
+        keep = {"keep": "unfiltered" if uncertified else "strict" if strict else "trusted"}
+        summary = {**keep, **funnel(list(map(outline, traces)), len(traces)), "examples": len(examples)}
+        write_json(folder / SUMMARY, summary)
+        write_card(folder, folder.name, summary)
     return CheckedDataset(len(shaped), uncertified, result["checked"], result["accepted"], rejected)
-
-
-def _describe(folder: Path, examples: Sequence[Mapping[str, Any]], traces: Sequence[Trace]) -> None:
-    """Write summary and card of what was checked: whoever pushed may have counted otherwise."""
-    proved = all(example["certificate"] is not None for example in examples)
-    strict = all(trace.judged.is_strict for trace in traces)
-    summary = {
-        "keep": "unfiltered" if not proved else "strict" if strict else "trusted",
-        **funnel(list(map(outline, traces)), len(traces)),
-        "examples": len(examples),
-    }
-    write_json(folder / SUMMARY, summary)
-    write_card(folder, folder.name, summary)
 
 
 def _records(path: Path, rejected: list[Rejection]) -> Iterator[dict[str, Any]]:
@@ -207,13 +194,12 @@ def _is_shaped(example: Mapping[str, Any]) -> bool:
     named = (example.get("id"), example.get("certificate", 0), *(example.get(key) for key in _ORIGINS))
     if not all(each is None or isinstance(each, str) for each in named) or example.get("id") is None:
         return False
-    if _TEXT <= keys <= _UNPROVED - (_DIALOG - _TEXT):
+    if _TEXT <= keys <= _OF_TEXTS:
         return all(isinstance(example[key], str) for key in ("prompt", "completion"))
-    return not keys ^ _DIALOG and all(map(_is_turn, _listed(example["messages"])))
-
-
-def _is_turn(turn: object) -> bool:
-    return is_object(turn) and turn.keys() == {"role", "content"} and all(isinstance(v, str) for v in turn.values())
+    return not keys ^ _DIALOG and all(
+        is_object(turn) and turn.keys() == {"role", "content"} and all(isinstance(said, str) for said in turn.values())
+        for turn in _listed(example["messages"])
+    )
 
 
 def _listed(value: object) -> Sequence[object]:
@@ -225,18 +211,11 @@ def _teaches(trace: Trace, example: Mapping[str, Any], accepts: Accepted) -> boo
     if "messages" in example:
         return _teaches_dialog(trace, example, accepts)
     judged = trace.judged
-    taught: dict[str, Any] = {
-        "id": example["id"],
-        "prompt": example["prompt"],
-        "completion": trace.completion,
-        "certificate": judged.digest,
-        **({"unread": [list(stretch) for stretch in judged.unread]} if judged.unread else {}),
-    }
-    beside = {
-        "formalisation": judged.grade,
-        **{k: judged.others.get(k) for k in ("step_validity", "premise_grounding")},
-    }
-    taught |= {key: beside[key] for key in example.keys() & beside.keys()}
+    text = {"completion": trace.completion, "certificate": judged.digest}
+    taught: dict[str, Any] = {"id": example["id"], "prompt": example["prompt"], **text}
+    taught |= {"unread": [list(stretch) for stretch in judged.unread]} if judged.unread else {}
+    shares = {key: judged.others.get(key) for key in ("step_validity", "premise_grounding")}
+    taught |= {key: value for key, value in {"formalisation": judged.grade, **shares}.items() if key in example}
     own = {key: value for key, value in example.items() if key not in ("completion_ids", *_ORIGINS)}
     is_asked = accepts == "unfiltered" or is_derived_prompt(example["prompt"], trace)
     return own == taught and not trace.messages and is_asked
@@ -249,7 +228,11 @@ def _teaches_dialog(trace: Trace, example: Mapping[str, Any], accepts: Accepted)
     """
     told: Messages = example["messages"]
     *asked, last = [dict(turn) for turn in told]
-    if last != message("assistant", trace.completion) or not _learns_the_last(example["turns"], told):
+    masks = _listed(example["turns"])  # one for each reply, the last one learnt
+    shaped = all(is_object(each) and each.keys() == {"completion_ids", "learnt"} for each in masks)
+    if last != message("assistant", trace.completion) or not shaped:
+        return False
+    if len(masks) != sum(turn["role"] == "assistant" for turn in told) or masks[-1]["learnt"] is not True:  # type: ignore[index]
         return False
     if trace.format in languages():
         return asked == [dict(turn) for turn in opening(trace.problem, trace.format, 0)]
@@ -258,14 +241,6 @@ def _teaches_dialog(trace: Trace, example: Mapping[str, Any], accepts: Accepted)
     if accepts == "unfiltered":  # turns that nobody judged, on the word of whoever pushed
         return all(turn in trace.messages for turn in asked[1:])
     return len(asked) == 2 and asks_for(trace, asked[1])
-
-
-def _learns_the_last(turns: object, told: Messages) -> bool:
-    """Say whether a lesson has a mask for each reply, the last one learnt."""
-    listed = _listed(turns)
-    shaped = all(is_object(turn) and turn.keys() == {"completion_ids", "learnt"} for turn in listed)
-    num = sum(turn["role"] == "assistant" for turn in told)
-    return shaped and len(listed) == num and is_object(listed[-1]) and listed[-1]["learnt"] is True
 
 
 @cache
@@ -282,28 +257,29 @@ def _other_lineage(folder: Path, examples: Sequence[Mapping[str, Any]], traces: 
     for trace in traces:
         origin = entries.origin(trace.record())
         known[origin.trace, origin.certificate].append(origin)
+    wrong = Rejection(entries.LINEAGE, f"is not the lineage of {EXAMPLES}")
     try:
         told = list(entries.read_entries(folder / entries.LINEAGE))
-        same = [(e.example, e.example_digest) for e in told] == [(e["id"], entries.digest_of(e)) for e in examples]
-        if not same or not all(_is_origin(*pair, known) for pair in zip(told, examples, strict=True)):
-            yield Rejection(entries.LINEAGE, f"is not the lineage of {EXAMPLES}")
+        pairs = zip(told, examples, strict=False)
+        if len(told) != len(examples) or not all(_is_entry(*pair, known) for pair in pairs):
+            yield wrong
     except (entries.LineageError, StoreError, KeyError, TypeError):
-        yield Rejection(entries.LINEAGE, f"is not the lineage of {EXAMPLES}")
+        yield wrong
 
 
-def _is_origin(
+def _is_entry(
     entry: entries.Entry,
     example: Mapping[str, Any],
     known: Mapping[tuple[str, str | None], Sequence[entries.Origin]],
 ) -> bool:
-    """Say whether an entry names the attempt of its example; the digest of the sampled trace alone is not compared."""
-    told = entry.origin
+    """Say whether an entry is an example's, and names its attempt; the sampled trace's digest is not compared."""
+    told, name = entry.origin, example["id"]
+    if (entry.example, entry.example_digest) != (name, entries.digest_of(example)):
+        return False
     if told.certificate != example.get("certificate"):
         return False
     if told.certificate is None:
         return True
-    name = example["id"].removeprefix(f"{entries.round_of(example['id'])}/")
-    same = any(
-        replace(o, trace_digest=told.trace_digest) == told for o in known.get((told.trace, told.certificate), ())
-    )
-    return same and entries.trace_of(name, {told.trace}) is not None
+    same = any(replace(o, trace_digest=told.trace_digest) == told for o in known[told.trace, told.certificate])
+    bare = name.removeprefix(f"{entries.round_of(name)}/")
+    return same and entries.trace_of(bare, {told.trace}) is not None
