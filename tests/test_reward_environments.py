@@ -64,7 +64,6 @@ def test_a_perfect_writer_is_paid_and_a_guess_is_not(format_, pools):
 def test_attempts_are_judged_in_processes_that_can_be_killed():
     critics = Critics(Limits(jobs=1))
     found = critics.rewarded("a", PROBLEMS[0], "cot", solution(PROBLEMS[0]))
-    critics.stop()
     assert (found.reward, found.record["judgement"]) == (1, judge_record(found.record))
 
 

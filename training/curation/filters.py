@@ -77,7 +77,8 @@ def is_strict(trace: Trace) -> bool:
 
 def is_guided(trace: Trace) -> bool:
     """Say whether the answer is right and was written under the guide."""
-    return is_right(trace) and trace.format == "guided" and _decoding(trace) in (None, "guided")
+    is_free = trace.sampling is not None and trace.sampling.decoding != "guided"
+    return is_right(trace) and trace.format == "guided" and not is_free
 
 
 def kept(trace: Trace, keep: Keep) -> bool:
@@ -162,25 +163,19 @@ def select(traces: Iterable[Trace], keep: Keep) -> list[Trace]:
 
     majority keeps what answers as most finished samples of its problem do, and nothing where two answers have as many.
     """
+    traces = list(traces)
     if keep == "majority":
-        traces = _voted(list(traces))
-    seen: set[tuple[str, str, str]] = set()
-    chosen: list[Trace] = []
+        votes: dict[str, Counter[str]] = defaultdict(Counter)
+        for trace in traces:
+            if trace.finished and trace.judged.answer is not None:
+                votes[problem_key(trace.problem)][trace.judged.answer] += 1
+        winners = {key: _winner(of_problem) for key, of_problem in votes.items()}
+        traces = [trace for trace in traces if trace.judged.answer == winners.get(problem_key(trace.problem))]
+    found: dict[tuple[str, str, str], Trace] = {}
     for trace in traces:
-        content = (trace.problem.context, trace.problem.question, _written(trace))
-        if kept(trace, keep) and content not in seen:
-            seen.add(content)
-            chosen.append(trace)
-    return chosen
-
-
-def _voted(traces: Sequence[Trace]) -> list[Trace]:
-    """Return the traces whose answer is the one that most samples of their problem give."""
-    votes: dict[str, Counter[str]] = defaultdict(Counter)
-    for trace in traces:
-        if trace.finished and trace.judged.answer is not None:
-            votes[problem_key(trace.problem)][trace.judged.answer] += 1
-    return [trace for trace in traces if trace.judged.answer == _winner(votes[problem_key(trace.problem)])]
+        if kept(trace, keep):
+            found.setdefault(_content(trace), trace)
+    return list(found.values())
 
 
 def _winner(votes: Counter[str]) -> str | None:
@@ -197,7 +192,7 @@ def false_positives(traces: Iterable[Trace], rate: float, reason: str | None, *,
     seen: dict[tuple[str, str, str], Trace] = {}
     for trace in traces:
         if trace.finished and is_lucky(trace):
-            seen.setdefault((trace.problem.context, trace.problem.question, _written(trace)), trace)
+            seen.setdefault(_content(trace), trace)
     lucky = sorted(seen.values(), key=lambda t: derived_seed(seed, "false-positives", t.id))
     return sorted(lucky, key=lambda t: t.judged.reason != reason)[: round(rate * len(lucky))]
 
@@ -217,23 +212,17 @@ def funnel(traces: Sequence[Outline], num_kept: int) -> dict[str, Any]:
         "grades": count_by_grade(outline.grade for outline in traces),
         "lucky": sum(outline.lucky for outline in traces),
         "kept": num_kept,
-        "verdicts": _counts(outline.verdict for outline in traces),
-        "reasons": _counts(outline.reason for outline in traces),
+        "verdicts": dict(sorted(Counter(outline.verdict for outline in traces).items())),
+        "reasons": dict(sorted(Counter(outline.reason for outline in traces).items())),
     }
 
 
-def _counts(words: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(words).items()))
-
-
-def _decoding(trace: Trace) -> str | None:
-    return None if trace.sampling is None else trace.sampling.decoding
-
-
-def _written(trace: Trace) -> str:
+def _content(trace: Trace) -> tuple[str, str, str]:
+    """Return what is asked and what was written about it."""
+    written = str(trace.messages) if trace.messages else trace.completion
     if trace.legs:  # the description is learnt as well, and may be another one
-        return "\n".join(leg.completion for leg in trace.legs)
-    return str(trace.messages) if trace.messages else trace.completion
+        written = "\n".join(leg.completion for leg in trace.legs)
+    return trace.problem.context, trace.problem.question, written
 
 
 _BLOCK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)

@@ -13,6 +13,7 @@ step is not known, the whole text is punished: it could not be read, or it stops
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from critics.errors import InputError
@@ -108,9 +109,8 @@ class CertifiedReward:
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """Return one reward a completion; raises `InputError` where a column is missing."""
-        missing = [name for name in COLUMNS if name not in columns]
-        if missing:
-            raise InputError(f"reward: the dataset has no column {missing[0]!r}; make it with training.rewards.rows")
+        if missing := next((name for name in COLUMNS if name not in columns), None):
+            raise InputError(f"reward: the dataset has no column {missing!r}; make it with training.rewards.rows")
         self._calls += 1
         told = list(map(said_in, completions))
         given = zip(columns["problem"], columns["format"], told, strict=True)
@@ -130,7 +130,8 @@ class CertifiedReward:
             is_located = rewards[-1] == 0 and (self.thoughts == "ignored" or not said.thoughts)
             start = bad_start(read_attempt(attempt), read_verdict(verdict)) if is_located else None
             self.bad_starts.append(None if start is None else start + said.start)
-            self._record({**attempt, "prompt": _shown(prompt), "judgement": verdict, "reward": rewards[-1]})
+            asked = prompt if isinstance(prompt, str) else "\n".join(_content(turn.get("content")) for turn in prompt)
+            self._record({**attempt, "prompt": asked, "judgement": verdict, "reward": rewards[-1]})
         return rewards
 
 
@@ -141,10 +142,6 @@ def rows(problems: Iterable[Problem], prompt: Callable[[Problem], Any], format_:
     """
     for problem in problems:
         yield {"prompt": prompt(problem), "problem": json.dumps(problem.record()), "format": format_}
-
-
-def _shown(prompt: Any) -> str:
-    return prompt if isinstance(prompt, str) else "\n".join(_content(turn.get("content")) for turn in prompt)
 
 
 def bad_start(attempt: Attempt, verdict: Verdict) -> int | None:
@@ -175,6 +172,8 @@ def credited(trainer: Any, credit: Credit = "first_bad_step") -> Any:
 
     class Credited(trainer):
         def _generate_and_score_completions(self, inputs: Any) -> Any:
+            decode = self.processing_class.decode
+            decoded, spelled = (partial(decode, skip_special_tokens=skip) for skip in (True, False))
             made: Any = trainer._generate_and_score_completions(self, inputs)
             ids, mask, paid = made["completion_ids"], made["completion_mask"], self.reward_funcs[0]
             spread: Any = made["advantages"].unsqueeze(1).repeat(1, ids.size(1))
@@ -182,16 +181,10 @@ def credited(trainer: Any, credit: Credit = "first_bad_step") -> Any:
                 said = ids[row][mask[row].bool()].tolist()
                 if is_thinking and paid.thoughts == "ignored":
                     # Attack: falsehoods in a thought, learnt because the reply behind it is proved.
-                    begins = reply_start(self._spelled(said))
-                    spread[row, : tokens_before(said, begins, self._spelled) if begins else None] = 0
+                    begins = reply_start(spelled(said))
+                    spread[row, : tokens_before(said, begins, spelled) if begins else None] = 0
                 if start is not None and made["advantages"][row] < 0 and credit == "first_bad_step":
-                    spread[row, : tokens_before(said, start, self._decoded)] = 0
+                    spread[row, : tokens_before(said, start, decoded)] = 0
             return {**made, "advantages": spread}
-
-        def _decoded(self, ids: Sequence[int]) -> str:
-            return str(self.processing_class.decode(ids, skip_special_tokens=True))
-
-        def _spelled(self, ids: Sequence[int]) -> str:
-            return str(self.processing_class.decode(ids, skip_special_tokens=False))
 
     return Credited

@@ -71,10 +71,9 @@ class Critics:
     """Critics in processes that can be killed, for callers on several threads: each waits for a free process."""
 
     def __init__(self, limits: Limits) -> None:
-        self._pools = [JudgePool(timeout_s=limits.timeout_s) for _ in range(limits.jobs)]
         self._free: Queue[JudgePool] = Queue()
-        for pool in self._pools:
-            self._free.put(pool)
+        for _ in range(limits.jobs):
+            self._free.put(JudgePool(timeout_s=limits.timeout_s))
 
     def rewarded(self, id_: str, problem: Problem, format_: str, completion: str) -> Rewarded:
         """Judge one attempt, what is thought aloud in it too."""
@@ -86,11 +85,6 @@ class Critics:
         finally:
             self._free.put(pool)
         return Rewarded({**attempt, "judgement": verdict}, read_verdict(verdict), reward(verdict))
-
-    def stop(self) -> None:
-        """End the processes."""
-        for pool in self._pools:
-            pool.stop()
 
 
 def rewarded_problems(source: ProblemsConfig, num: int, split: Split, seed: int) -> list[Problem]:

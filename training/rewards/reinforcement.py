@@ -6,8 +6,8 @@ killed starts over: its files are put in place together, at the end.
 
 import hashlib
 import shutil
-from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from critics.replay.grades import count_by_grade
 from rollout.policies.policy import load_tokenizer, model_digest
 from rollout.prompts.prompt import messages, text
 from rollout.records.digests import adapter_weights_digest, file_digest
-from rollout.records.traces import Judgement, read_judgement
+from rollout.records.traces import read_judgement
 from training.configuration.rewards import ReinforcementConfig
 from training.finetuning.architecture import require_suited
 from training.finetuning.job import FineTuning
@@ -33,7 +33,8 @@ TRACES = "traces.jsonl"
 
 def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
     """Train an adapter into `out`; return its manifest. Raises `InputError` where TRL is not installed."""
-    _require_trl()
+    if find_spec("trl") is None:
+        raise InputError("reinforce needs TRL: pip install 'certistar[trl]'")
     if (out / MANIFEST).exists():
         raise InputError(f"{out}: holds an adapter already; choose another --out")
     problems = rewarded_problems(config.problems, config.num_problems, "train", config.seed)
@@ -45,15 +46,28 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
         trainer = _trainer(config, problems, certified, work)
         trainer.train()
     trainer.model.save_pretrained(str(work / "final"))
-    strange = not_finite(work / "final")
-    if strange is not None:
+    if (strange := not_finite(work / "final")) is not None:
         raise RunFailed(f"{strange} has numbers that are not finite, so nothing was saved; lower the learning rate")
     out.mkdir(parents=True, exist_ok=True)
     for path in sorted((work / "final").iterdir()):
         if path.suffix in (".safetensors", ".json"):
             path.replace(out / path.name)
     write_records(out / TRACES, judged, checksum=True)
-    made = _manifest(config, out, [read_judgement(trace["judgement"]) for trace in judged])
+    judgements = [read_judgement(trace["judgement"]) for trace in judged]
+    made = {
+        "trained": True,
+        "algorithm": config.algorithm,
+        "credit": config.credit,
+        "thoughts": config.thoughts,
+        "base": model_digest(config.model.pinned),
+        "config": hashlib.sha256(config.model_dump_json().encode()).hexdigest(),
+        "traces": file_digest(out / TRACES),
+        "weights": adapter_weights_digest(out),
+        "seed": config.seed,
+        "attempts": len(judgements),
+        "certified": sum(each.is_certified for each in judgements),
+        "grades": count_by_grade(each.grade for each in judgements),
+    }
     write_json(out / MANIFEST, made)
     shutil.rmtree(work, ignore_errors=True)
     return made
@@ -76,11 +90,7 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: Ce
     if not torch.cuda.is_available():
         torch.set_num_threads(1)  # several take many times as long where anything else runs
     trl: Any = import_module("trl")
-    kinds: dict[str, tuple[Any, Any]] = {
-        "grpo": (trl.GRPOTrainer, trl.GRPOConfig),
-        "rloo": (trl.RLOOTrainer, trl.RLOOConfig),
-    }
-    trainer, arguments = kinds[config.algorithm]
+    trainer, arguments = (getattr(trl, f"{config.algorithm.upper()}{kind}") for kind in ("Trainer", "Config"))
     if config.credit == "first_bad_step" or config.thoughts == "ignored":
         trainer = credited(trainer, config.credit)
     job = FineTuning(config.model, config.training, Path(), work, config.seed)
@@ -111,27 +121,3 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: Ce
         train_dataset=dataset(config, problems),
         processing_class=tokenizer,
     )
-
-
-def _manifest(config: ReinforcementConfig, out: Path, judgements: Sequence[Judgement]) -> dict[str, Any]:
-    return {
-        "trained": True,
-        "algorithm": config.algorithm,
-        "credit": config.credit,
-        "thoughts": config.thoughts,
-        "base": model_digest(config.model.pinned),
-        "config": hashlib.sha256(config.model_dump_json().encode()).hexdigest(),
-        "traces": file_digest(out / TRACES),
-        "weights": adapter_weights_digest(out),
-        "seed": config.seed,
-        "attempts": len(judgements),
-        "certified": sum(each.is_certified for each in judgements),
-        "grades": count_by_grade(each.grade for each in judgements),
-    }
-
-
-def _require_trl() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("trl") is None:
-        raise InputError("reinforce needs TRL: pip install 'certistar[trl]'")
