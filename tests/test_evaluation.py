@@ -17,8 +17,7 @@ from rollout.records.traces import Judgement, Trace, read_trace
 from training.cli import app
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
-from training.curation.filters import formal_outcome
-from training.curation.judging import judged
+from training.curation.filters import formal_outcome, judged
 from training.reporting.comparison import write_report
 from training.rounds.evaluation import asked, measure, tally
 from training.rounds.problems import held_out_problems, load_problems, training_problems

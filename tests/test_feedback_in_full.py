@@ -16,7 +16,7 @@ from rollout.records.sampling import Sampling
 from rollout.records.steps import DialogReview, read_steps
 from rollout.settings import DialogSettings
 from rollout.strategies.dialog import converse
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.reporting.leaderboard import Entry, over_retries
 from training.rounds.evaluation import measure
 from training.workers.strategies import ActorCritic

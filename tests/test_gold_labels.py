@@ -16,8 +16,7 @@ from critics.replay.answers import in_terms_of
 from rollout.problems.catalogue import family
 from training.cli import app
 from training.commands.attempts import judging
-from training.exchange.gold_labels import EMPTY, MEMBERS, Finding, audited
-from training.exchange.labelled import read_labelled
+from training.exchange.gold_labels import EMPTY, MEMBERS, Finding, audited, read_labelled
 from training.exchange.rationales import Reading
 
 DATASETS = ("prontoqa", "proofwriter", "syllogism", "deontiqa", "prontoqa-ood")

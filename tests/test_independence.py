@@ -5,8 +5,7 @@ from dataclasses import replace
 from critics.judge import judge_record
 from critics.problem import Problem
 from rollout.records.traces import Trace, read_judgement
-from training.curation.filters import select
-from training.curation.judging import independent
+from training.curation.filters import independent, select
 
 CONTEXTS = ("Tom is a cat. All cats are warm.", "Tom is a dog. All dogs are warm.", "Tom is an owl. No owl is warm.")
 FITTING = "Premises:\n{0}(tom)\n∀x ({0}(x) → warm(x))\nConclusion:\nwarm(tom)\n"

@@ -18,7 +18,7 @@ from rollout.records.traces import BackupAnswer, Trace
 from rollout.settings import ProgramSettings
 from rollout.strategies.programs import refine
 from training.commands.attempts import read_attempts
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.reporting.leaderboard import Entry, leaderboard
 from training.reporting.programs import program_rows, read_programs, stage_of
 from training.rounds.evaluation import measure

@@ -18,7 +18,7 @@ from typing import Any
 from critics.judge import JudgePool
 from rollout.records.sampling import Sampling
 from training.configuration.rewards import ReinforcementConfig, load_reinforcement
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.estimates import Proportion, compare_paired
 from training.lineage.provenance import commit
 from training.records.store import read_records, write_json, write_new_records

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from critics.judge import JudgePool
 from training.commands.audit_data import figures
-from training.exchange.gold_labels import audited
-from training.exchange.labelled import GYM, read_labelled
+from training.exchange.gold_labels import GYM, audited, read_labelled
 from training.exchange.rationales import Reading
 from training.records.store import write_json, write_text
 

@@ -16,7 +16,7 @@ from rollout.formulas.verifier import Said, VerifiedPair
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.scores import Category, false_positives, hallucinations, share, trips_of
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.outcomes import Record
 
 

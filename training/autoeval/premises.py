@@ -33,7 +33,7 @@ from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.scores import FATES, counts_record, scores_of
 from training.autoeval.text_similarity import METEOR_MATCHES, similarities
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.outcomes import Table, pooled, table_of
 
 Way = Literal["autoformalise", "informalise"]

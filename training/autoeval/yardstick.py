@@ -24,7 +24,7 @@ from rollout.settings import RoundTripSettings
 from rollout.strategies.round_trip import after_rounds, travel
 from training.autoeval.errors import measure_false_positives, verifier_pairs, verifier_rows, verifier_score
 from training.autoeval.scores import STRATA, pooled_scores, repeated, score_report, strata_of
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.lessons.teaching import Taught, Way, both_ways
 from training.outcomes import Record
 

@@ -22,10 +22,11 @@ from training.exchange.gold_labels import (
     UNREAD,
     WRONG,
     Finding,
+    Labelled,
     audited,
+    read_labelled,
     way_of,
 )
-from training.exchange.labelled import Labelled, read_labelled
 from training.exchange.rationales import Reading
 from training.lineage.kept import free_name, new_folder, slim
 from training.logs import tracked

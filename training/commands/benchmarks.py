@@ -28,7 +28,7 @@ from training.commands.comparisons import REASONING, AskedOfFile, compare_with, 
 from training.commands.messages import say
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import RoundTripConfig, SingleConfig
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.store import read_records, write_json, write_records, write_text

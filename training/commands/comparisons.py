@@ -16,7 +16,7 @@ from training.autoeval.answers import by_logic, confusion
 from training.autoeval.premises import Premise, Way, autoformalised, informalised, premises, written
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import SingleConfig
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.outcomes import Record
 from training.reporting.costs import spent_in
 from training.rounds.problems import drawn

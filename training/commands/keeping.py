@@ -27,8 +27,7 @@ from training.commands.messages import print_counts, say
 from training.configuration.learning import CERTIFIED, KEEPS, Keep
 from training.configuration.section import nearest
 from training.curation.derivation import Derivation, contents_of, derivation_counts, derive, is_derived
-from training.curation.filters import is_certified, kept, kept_by_grade, select
-from training.curation.judging import FITS_ANOTHER, independent, judged
+from training.curation.filters import FITS_ANOTHER, independent, is_certified, judged, kept, kept_by_grade, select
 from training.curation.outcomes import coverage, meanings, told
 from training.exchange.columns import read_answers, read_columns
 from training.exchange.rationales import (

@@ -36,8 +36,7 @@ from rollout.prompts.prompt import problem_text
 from rollout.prompts.sentence import read_aloud
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace
-from training.curation.filters import kept
-from training.curation.judging import judged
+from training.curation.filters import judged, kept
 
 _BLOCK = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 _REASONING = re.compile(r"reasoning[ \t]*:", re.IGNORECASE)

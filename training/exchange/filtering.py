@@ -20,8 +20,7 @@ from critics.verdict import read_verdict
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import KEEPS, Keep
 from training.configuration.section import nearest
-from training.curation.filters import is_certified, is_strict, select
-from training.curation.judging import independent
+from training.curation.filters import independent, is_certified, is_strict, select
 from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table, summary_of
 from training.exchange.tables import Row, Rows, rows_of_dataset
 from training.lineage.entries import origin

@@ -17,8 +17,7 @@ from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.records.traces import Trace
 from training.configuration.learning import Keep
-from training.curation.filters import funnel, is_certified, kept, outline, select
-from training.curation.judging import FITS_ANOTHER, independent
+from training.curation.filters import FITS_ANOTHER, funnel, independent, is_certified, kept, outline, select
 from training.curation.outcomes import outcomes
 from training.exchange.columns import Parts, RationaleRow, RowError, read_rationale, shape_of
 from training.exchange.shapes import format_of, language_of, parts_of

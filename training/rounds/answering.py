@@ -13,7 +13,7 @@ from critics.problem import Problem
 from rollout.policies.policy import Policy
 from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.workers.strategies import Strategy
 
 

@@ -13,17 +13,18 @@ from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
 from training.curation.derivation import Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import (
+    FITS_ANOTHER,
     Outline,
     balanced,
     false_positives,
     funnel,
+    independent,
     is_lucky,
     kept_by_grade,
     outline,
     select,
     subsample,
 )
-from training.curation.judging import FITS_ANOTHER, independent
 from training.curation.outcomes import coverage
 from training.lineage.entries import LINEAGE, Origin, entries, origin, read_entries, write_entries
 from training.lineage.kept import CERTIFICATES, SUMMARY, slim, write_card

@@ -20,7 +20,7 @@ from rollout.policies.policy import Policy, model_digest
 from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling
 from training.configuration.run import ArmConfig, RunConfig
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.run_folder import read_file

@@ -27,10 +27,10 @@ from training.curation.filters import (
     is_certified,
     is_lucky,
     is_right,
+    judged,
     passes_in_solver,
     passes_tests,
 )
-from training.curation.judging import judged
 from training.outcomes import FLAGS, GROUPINGS, Record, Table, table_of
 from training.reporting.programs import errors_of, stage_of
 from training.workers.strategies import Strategy

@@ -13,7 +13,7 @@ from critics.judge import Judging
 from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.traces import Trace
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.outcomes import RATES, Record
 from training.records.open_store import OpenStore
 from training.records.shards import pack

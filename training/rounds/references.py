@@ -9,7 +9,7 @@ from rollout.programs import first_order
 from rollout.prompts.prompt import messages, text
 from rollout.records.traces import Trace
 from training.configuration.run import ArmConfig, RunConfig
-from training.curation.judging import judged
+from training.curation.filters import judged
 from training.lessons.references import completions
 from training.records.store import is_stored, write_records
 from training.rounds.line import Line
