@@ -2,14 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from critics.judge import JudgePool
 from critics.replay.grades import count_by_grade
+from training.commands.attempts import judging
 from training.commands.messages import say
 from training.estimates import Proportion
 from training.exchange.columns import read_answers, read_columns
@@ -29,7 +28,6 @@ from training.exchange.gold_labels import (
 )
 from training.exchange.rationales import Reading
 from training.lineage.kept import free_name, new_folder, slim
-from training.logs import tracked
 from training.records.store import write_json, write_records
 from training.tables import with_interval
 
@@ -68,8 +66,7 @@ def audit_labels(asked: LabelAudit) -> bool:
     labelled = read_labelled(asked.source, reading, asked.num, asked.seed, asked.encoding)
     for line in labelled.told:
         say(line)
-    with JudgePool(jobs=asked.jobs, timeout_s=asked.timeout) as pool:
-        findings = audited(labelled.problems, partial(_judged, pool), quick=asked.quick)
+    findings = audited(labelled.problems, judging(asked.jobs, asked.timeout), quick=asked.quick)
     told = figures(findings, labelled, Path(asked.source).name)
     if asked.out is not None:
         _write(asked.out, findings, labelled, told)
@@ -78,11 +75,6 @@ def audit_labels(asked: LabelAudit) -> bool:
     else:
         _show(told, asked.out)
     return bool(told["checked"]) and not told["wrong"]
-
-
-def _judged(pool: JudgePool, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    listed = list(records)
-    return tracked(pool.judge(listed), total=len(listed), what="deciding") if listed else iter(())
 
 
 def figures(findings: Sequence[Finding], labelled: Labelled, source: str) -> Mapping[str, Any]:

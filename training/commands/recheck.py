@@ -30,11 +30,14 @@ def recheck(
     from critics.recheck.__main__ import told
     from critics.recheck.rejudging import recheck_texts
     from training.commands.attempts import judging
+    from training.commands.traces import trace_files
 
     if without_jail:
         leave_the_jail()
     bad: list[dict[str, str]] = []
-    records = (record for path in _files(file) for record in _readable(path, bad))
+    if not (paths := trace_files([file])):
+        raise InputError(f"{file}: no judged attempts lie in it; name a file, or a folder that `certistar run` wrote")
+    records = (record for path in paths for record in _readable(path, bad))
     found = recheck_texts(records, judging(jobs, timeout, anew=True))
     report = found.evidence
     report.rejected += bad
@@ -48,16 +51,6 @@ def recheck(
         say(found.told())
     if report.rejected:
         raise typer.Exit(1)
-
-
-def _files(path: Path) -> list[Path]:
-    """Return the files of judged attempts below a folder; a file is itself."""
-    from training.commands.traces import trace_files
-
-    found = trace_files([path])
-    if not found:
-        raise InputError(f"{path}: no judged attempts lie in it; name a file, or a folder that `certistar run` wrote")
-    return found
 
 
 def _readable(file: Path, bad: list[dict[str, str]]) -> Iterator[object]:

@@ -56,15 +56,15 @@ def independent(chosen: Sequence[Trace], keep: Keep, judging: Judging) -> tuple[
 def _elsewhere(trace: Trace, problems: Sequence[Problem]) -> Iterator[dict[str, Any]]:
     """Yield the attempt at the next problems of its kind that have another text, their gold answers withheld."""
     own = trace.problem
+
+    def kind(problem: Problem) -> tuple[str, int]:
+        return problem.dataset, len(problem.options or ())
+
     at = next(i for i, problem in enumerate(problems) if problem.context == own.context)
-    others = [p for p in (*problems[at + 1 :], *problems[:at]) if _is_alike(p, own)][:NUM_OTHERS]
+    others = [p for p in (*problems[at + 1 :], *problems[:at]) if kind(p) == kind(own)][:NUM_OTHERS]
     for number, other in enumerate(others):
         problem = replace(other, answer=None, formal=None, meta=own.meta)
         yield replace(trace, id=f"{trace.id}~{number}", problem=problem, judgement=None).record()
-
-
-def _is_alike(one: Problem, other: Problem) -> bool:
-    return one.dataset == other.dataset and len(one.options or ()) == len(other.options or ())
 
 
 if TYPE_CHECKING:

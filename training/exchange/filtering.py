@@ -15,7 +15,6 @@ from typing import Any, cast
 from critics.errors import InputError, RunFailed
 from critics.judge import JudgePool, judge_record, slim
 from critics.problem import RecordError, read_attempt
-from critics.recheck.rejudging import objection
 from critics.verdict import read_verdict
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import KEEPS, Keep
@@ -77,7 +76,13 @@ def saved(given: Any, folder: Path, jobs: int, timeout_s: float) -> dict[str, An
     found = [_own_trace(row) for row in rows.rows]
     _check_ids(dict(enumerate(found)))
     fresh = _judged([slim(trace.record()) for trace in found], jobs, timeout_s)
-    traces = [_believed(trace, verdict) for trace, verdict in zip(found, fresh, strict=True)]
+    traces: list[Trace] = []
+    for trace, verdict in zip(found, fresh, strict=True):
+        if reason := objection(trace.judged.record(trace.id), verdict):
+            # Attack: a text, or a verdict, that was changed after it was judged.
+            told = "its critic does not say this of its text; filter the rows again"
+            raise InputError(f"save: {trace.id}: {reason}: {told}")
+        traces.append(with_judgement(trace, dict(verdict)))
     made_already(folder, "")
     examples = [rationale_example(trace) for trace in traces]
     certified = all(map(is_certified, traces))
@@ -135,16 +140,6 @@ def _own_trace(row: Row) -> Trace:
     except (KeyError, TypeError, ValueError) as error:
         told = f"save: row {row.number - 1}: has no attempt and judgement that `certistar.filter` wrote ({error})"
         raise InputError(f"{told}; save what it returned") from error
-
-
-def _believed(trace: Trace, fresh: Mapping[str, Any]) -> Trace:
-    """Return a trace with its judgement of now; raises `InputError` where the row says otherwise.
-
-    Attack: a text, or a verdict, that was changed after it was judged.
-    """
-    if reason := objection(trace.judged.record(trace.id), fresh):
-        raise InputError(f"save: {trace.id}: {reason}: its critic does not say this of its text; filter the rows again")
-    return with_judgement(trace, dict(fresh))
 
 
 def _own(row: Row) -> dict[str, Any]:

@@ -279,7 +279,9 @@ def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
         claim = "false"  # such a label says no more than that something does not follow: it need not be refuted
     if claim == problem.answer:
         return Finding(problem, RIGHT, "proved", proved=claim, proofs=proofs)
-    if not any(_is_read(problem, proof) for proof in proofs):
+    # Of the readers, ours alone: nobody's annotation reads the text, even where its words fit it.
+    is_own = problem.formal is None and problem.meta.get("premises_fol") is None
+    if not {proof.judged.grade for proof in proofs} & ({"checked", "aligned"} if is_own else {"checked"}):
         if claim == "unknown" and problem.answer == "false":
             said = "in an open world nothing follows, which a closed one calls false"
             return Finding(problem, NOT_CHECKED, "world_not_known", said, proved=claim, proofs=proofs)
@@ -287,12 +289,6 @@ def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
         said = "the formalisation that came with the problem says otherwise; one of the two is wrong"
         return Finding(problem, NOT_CHECKED, DISAGREE, said, proved=claim, proofs=proofs)
     return Finding(problem, WRONG, "proved_otherwise", proved=claim, proofs=proofs)
-
-
-def _is_read(problem: Problem, proof: Trace) -> bool:
-    """Say whether a reader of ours read the text: nobody's annotation does, even where its words fit the text."""
-    is_own = problem.formal is None and problem.meta.get("premises_fol") is None
-    return proof.judged.grade == "checked" or (proof.judged.grade == "aligned" and is_own)
 
 
 def _claim(problem: Problem, proof: Trace) -> str | None:

@@ -134,12 +134,13 @@ def write_dataset(
     chosen, foreign = independent(select(traces, keep), keep, judging)
     examples = [rationale_example(trace) for trace in chosen]
     rejected = [*map(asdict, table.unreadable), *rejections(traces, {t.id for t in chosen}, foreign, keep)]
+    of_texts = {key: [each[key] for each in map(shares, traces) if key in each] for key in SHARES}
     summary = {
         **summary_of(traces, len(table.unreadable), len(chosen)),
         "unreadable": dict(sorted(Counter(row.reason for row in table.unreadable).items())),
         "examples": len(examples),
         "keep": keep,
-        **_mean_shares(traces),
+        **{key: round(sum(listed) / len(listed), 4) for key, listed in of_texts.items() if listed},
         **about,
     }
     with new_folder(out) as folder:
@@ -166,11 +167,6 @@ def rationale_example(trace: Trace) -> dict[str, Any]:
 def shares(trace: Trace) -> dict[str, float]:
     """Return which share of its steps follows, and of its premises is found in the context, if a policy wrote them."""
     return {key: trace.judged.others[key] for key in SHARES if key in trace.judged.others}
-
-
-def _mean_shares(traces: Sequence[Trace]) -> dict[str, float]:
-    found = {key: [each[key] for each in map(shares, traces) if key in each] for key in SHARES}
-    return {key: round(sum(listed) / len(listed), 4) for key, listed in found.items() if listed}
 
 
 def rejections(

@@ -16,6 +16,12 @@ def provenance(config: RunConfig) -> dict[str, Any]:
 
     made = Path(config.model.name) / "provenance.json"
     base = model_digest(config.model.pinned)
+    named = {
+        "problems": config.problems.source,
+        "held_out": config.held_out and config.held_out.source,
+        "model.prompt_file": config.model.prompt_file,
+    }
+    files = {key: Path(name) for key, name in named.items() if name and Path(name).is_file()}
     engine = ("vllm",) if config.model.engine == "vllm" else ()
     return {
         "config": config.name,
@@ -26,20 +32,9 @@ def provenance(config: RunConfig) -> dict[str, Any]:
         "held_out_split": config.evaluation.split,
         "base": config.model.pinned,
         "base_digest": base,
-        "inputs": {"model": base, **_files(config)},
+        "inputs": {"model": base, **{key: file_digest(path) for key, path in files.items()}},
         "base_provenance": json.loads(made.read_text()) if made.exists() else None,
     }
-
-
-def _files(config: RunConfig) -> dict[str, str]:
-    """Return the digests of the files that a configuration names, by the keys that name them."""
-    named = {
-        "problems": config.problems.source,
-        "held_out": config.held_out and config.held_out.source,
-        "model.prompt_file": config.model.prompt_file,
-    }
-    paths = {key: Path(name) for key, name in named.items() if name}
-    return {key: file_digest(path) for key, path in paths.items() if path.is_file()}
 
 
 def _version(name: str) -> str | None:
