@@ -15,6 +15,7 @@ from typing import Any, cast
 from critics.errors import InputError, RunFailed
 from critics.judge import JudgePool, judge_record, slim
 from critics.problem import RecordError, read_attempt
+from critics.recheck.rejudging import objection
 from critics.verdict import read_verdict
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import KEEPS, Keep
