@@ -9,8 +9,8 @@ from typing import Any
 from critics.judge import Judging
 from rollout.records.traces import read_trace
 from training.commands.messages import say
-from training.lineage.adapters import REVOKED, AdapterFolder, ancestors, find_adapters, read_adapter
-from training.lineage.entries import LineageError, canonical, leaves_of, lines_of_round, round_of
+from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
+from training.lineage.entries import REVOKED, LineageError, canonical, leaves_of, lines_of_round, round_of
 from training.lineage.merkle import inclusion, is_included
 from training.lineage.verification import verify
 from training.records.store import StoreError

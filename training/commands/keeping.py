@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from critics import registry
 from critics.errors import InputError
@@ -26,7 +26,6 @@ from training.commands.attempts import (
 from training.commands.messages import print_counts, say
 from training.configuration.learning import CERTIFIED, KEEPS, Keep
 from training.configuration.section import nearest
-from training.curation.derivation import Derivation, contents_of, derivation_counts, derive, is_derived
 from training.curation.filters import FITS_ANOTHER, independent, is_certified, judged, kept, kept_by_grade, select
 from training.curation.outcomes import coverage, meanings, told
 from training.exchange.columns import read_answers, read_columns
@@ -42,12 +41,14 @@ from training.exchange.rationales import (
 )
 from training.exchange.tables import Rows, read_rows
 from training.lessons.teaching import file_examples
-from training.lineage.entries import engine_name, origin
+from training.lineage.entries import Revocations, engine_name, origin, read_revocations
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
-from training.lineage.revocation import Revocations, read_revocations
 from training.logs import tracked
 from training.records.run_folder import DERIVED
 from training.records.store import write_records
+
+if TYPE_CHECKING:
+    from training.curation.derivation import Derivation
 
 FORMALISED = "english"
 """The format of texts whose sentences are formalised."""
@@ -136,7 +137,9 @@ def _digest(found: Sequence[Rows | bytes], asked: FilterOptions, revoked: Revoca
     return made.hexdigest()
 
 
-def _derivation(asked: FilterOptions) -> Derivation:
+def _derivation(asked: FilterOptions) -> "Derivation":
+    from training.curation.derivation import Derivation, contents_of
+
     for option, wanted in (("--prune", asked.prune), ("--hindsight", asked.hindsight)):
         if wanted and asked.keep not in ("strict", "trusted"):
             raise InputError(f"{option} needs --keep strict or trusted, because what it makes is judged by its proof")
@@ -223,12 +226,14 @@ def _show_reasons(traces: list[Trace], table: Table) -> None:
 def _keep_attempts(
     believed: Sequence[GivenAttempt],
     rejected: list[Rejected],
-    derivation: Derivation,
+    derivation: "Derivation",
     keep: Keep,
     asked: FilterOptions,
     made_of: str,
 ) -> Mapping[str, Any]:
     """Write what is kept of judged attempts; return the summary."""
+    from training.curation.derivation import derivation_counts, derive, is_derived
+
     judge_all = judging(asked.jobs, asked.timeout_s)
     traces = list(traces_that_are(believed, rejected))
     origins = {trace.id: origin(trace.record()) for trace in traces if kept(trace, keep)}

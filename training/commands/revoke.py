@@ -9,10 +9,10 @@ from pathlib import Path
 from critics.errors import InputError
 from training.commands.messages import say
 from training.commands.traces import trace_files
-from training.lineage.adapters import REVOKED, AdapterFolder, find_adapters
-from training.lineage.entries import engine_name
+from training.lineage.adapters import AdapterFolder, find_adapters
+from training.lineage.entries import REVOKED, Revocations, engine_name, read_revocations
 from training.lineage.kept import CERTIFICATES
-from training.lineage.revocation import Revocations, Taint, is_aside, mark_adapter, read_revocations, taint, write_mark
+from training.lineage.revocation import Taint, is_aside, mark_adapter, taint, write_mark
 from training.records.run_folder import locked
 from training.records.store import is_stored, read_records, write_json
 

@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from critics.errors import InputError, RunFailed
-from training.lineage.adapters import MANIFEST, REVOKED
-from training.lineage.entries import LINEAGE
+from training.lineage.adapters import MANIFEST
+from training.lineage.entries import LINEAGE, REVOKED
 from training.lineage.kept import CERTIFICATES, EXAMPLES
 
 Part = Literal["adapter", "dataset"]

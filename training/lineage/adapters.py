@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from training.lineage.entries import LINEAGE, Entry, LineageError, read_entries
+from training.lineage.entries import LINEAGE, REVOKED, Entry, LineageError, read_entries
 from training.records.store import is_stored
 
 MANIFEST = "manifest.json"
-REVOKED = "revoked.json"
-"""File that marks an adapter that rests on a revoked certificate, and a run folder where something was revoked."""
 _WEIGHTS = ("adapter_model.safetensors", "model.safetensors", "model.safetensors.index.json")
 _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 

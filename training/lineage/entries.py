@@ -21,6 +21,8 @@ from training.records.run_folder import DERIVED
 from training.records.store import StoreError, is_stored, read_lines, read_records, write_records
 
 LINEAGE = "lineage.jsonl"
+REVOKED = "revoked.json"
+"""File that marks an adapter that rests on a revoked certificate, and a run folder where something was revoked."""
 _ROUND = re.compile(r"round-\d{3,}(?=/)")
 
 
@@ -165,3 +167,46 @@ def lines_of_round(folder: Path) -> Iterator[dict[str, Any] | StoreError]:
     yield from read_lines(folder / "traces.jsonl", checksum=True)
     if is_stored(folder / "dataset" / DERIVED):
         yield from read_lines(folder / "dataset" / DERIVED, checksum=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Revocations:
+    """Certificates that are no longer believed: single ones by digest, a critic's by engine and version."""
+
+    certificates: frozenset[str] = frozenset()
+    engines: frozenset[str] = frozenset()
+
+    def __or__(self, other: "Revocations") -> "Revocations":
+        """Return both together."""
+        return Revocations(self.certificates | other.certificates, self.engines | other.engines)
+
+    def __bool__(self) -> bool:
+        """Say whether anything is revoked."""
+        return bool(self.certificates or self.engines)
+
+    def cover(self, certificate: str | None, engine: str | None) -> bool:
+        """Say whether a certificate, by its digest and its critic, is revoked."""
+        return certificate in self.certificates or engine in self.engines
+
+    def among(self, folder: Path) -> list[str]:
+        """Return the examples of a folder's lineage whose certificates are revoked; none where it has no lineage."""
+        path = folder / LINEAGE
+        entries = read_entries(path) if is_stored(path) else ()
+        return [each.example for each in entries if self.cover(each.origin.certificate, each.origin.engine)]
+
+    def record(self) -> Mapping[str, object]:
+        """Return the JSON form."""
+        return {"certificates": sorted(self.certificates), "critics": sorted(self.engines)}
+
+
+def read_revocations(run: Path) -> Revocations:
+    """Return what is revoked in a run folder; raises `LineageError` where the file cannot be read."""
+    path = run / REVOKED
+    if not path.exists():
+        return Revocations()
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))["revoked"]
+        return Revocations(frozenset(record["certificates"]), frozenset(record["critics"]))
+    except (ValueError, TypeError, KeyError) as error:
+        # Not reading it would make everything clean again.
+        raise LineageError(f"{path}: cannot be read ({error!r}); revoke again after moving it away") from error

@@ -11,51 +11,28 @@ A run that holds one is refused, or cleared of what it taints so that the rounds
 dataset is in place, so that a move that was killed midway is noticed and finished.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from critics.errors import RunFailed
 from rollout.records.traces import Trace, read_trace
-from training.lineage.adapters import REVOKED, AdapterFolder, find_adapters
-from training.lineage.entries import LINEAGE, LineageError, engine_name, read_entries
+from training.lineage.adapters import AdapterFolder, find_adapters
+from training.lineage.entries import (
+    LINEAGE,
+    REVOKED,
+    LineageError,
+    Revocations,
+    engine_name,
+    read_entries,
+    read_revocations,
+)
 from training.records.store import is_stored, read_records, write_json
 
 ASIDE = "revoked"
 """Folder of a run that tainted rounds are moved to."""
 _KEPT = ("traces.jsonl", "traces.jsonl.gz")
 """Files that the first tainted round keeps: its attempts were sampled before anything tainted was trained on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Revocations:
-    """Certificates that are no longer believed: single ones by digest, a critic's by engine and version."""
-
-    certificates: frozenset[str] = frozenset()
-    engines: frozenset[str] = frozenset()
-
-    def __or__(self, other: "Revocations") -> "Revocations":
-        """Return both together."""
-        return Revocations(self.certificates | other.certificates, self.engines | other.engines)
-
-    def __bool__(self) -> bool:
-        """Say whether anything is revoked."""
-        return bool(self.certificates or self.engines)
-
-    def cover(self, certificate: str | None, engine: str | None) -> bool:
-        """Say whether a certificate, by its digest and its critic, is revoked."""
-        return certificate in self.certificates or engine in self.engines
-
-    def among(self, folder: Path) -> list[str]:
-        """Return the examples of a folder's lineage whose certificates are revoked; none where it has no lineage."""
-        path = folder / LINEAGE
-        entries = read_entries(path) if is_stored(path) else ()
-        return [each.example for each in entries if self.cover(each.origin.certificate, each.origin.engine)]
-
-    def record(self) -> Mapping[str, object]:
-        """Return the JSON form."""
-        return {"certificates": sorted(self.certificates), "critics": sorted(self.engines)}
 
 
 @dataclass(frozen=True)
@@ -97,19 +74,6 @@ def taint(adapters: Iterable[AdapterFolder], revoked: Revocations) -> Taint:
         tainted |= more
     found = [Tainted(a, own[a.path], frozenset(a.parents & tainted)) for a in listed]
     return Taint([each for each in found if each.examples or each.through], unknown)
-
-
-def read_revocations(run: Path) -> Revocations:
-    """Return what is revoked in a run folder; raises `LineageError` where the file cannot be read."""
-    path = run / REVOKED
-    if not path.exists():
-        return Revocations()
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))["revoked"]
-        return Revocations(frozenset(record["certificates"]), frozenset(record["critics"]))
-    except (ValueError, TypeError, KeyError) as error:
-        # Not reading it would make everything clean again.
-        raise LineageError(f"{path}: cannot be read ({error!r}); revoke again after moving it away") from error
 
 
 def revoked_examples(dataset: Path) -> list[str]:

@@ -26,9 +26,9 @@ from training.curation.filters import (
     subsample,
 )
 from training.curation.outcomes import coverage
-from training.lineage.entries import LINEAGE, Origin, entries, origin, read_entries, write_entries
+from training.lineage.entries import LINEAGE, Origin, entries, origin, read_entries, read_revocations, write_entries
 from training.lineage.kept import CERTIFICATES, SUMMARY, slim, write_card
-from training.lineage.revocation import read_revocations, unrevoked
+from training.lineage.revocation import unrevoked
 from training.records.run_folder import DERIVED, read_file
 from training.records.store import is_stored, read_records, write_json, write_records
 from training.rounds.line import Line, line_path
