@@ -3,6 +3,10 @@
 The questions are built anew from the evidence's formulas, their results make the value by rules of this module, and
 cvc5 decides every one. That the script says these formulas is for `critics.recheck.rejudging`, which runs
 it again.
+
+Formulas leave the jail in a small part of SMT-LIB 2, for which the strict reader is here. Names are ours and numbered
+(`c0` symbols, `e0` members, `S0` sorts, `x0` bound variables), so no text of a script is ever a solver's syntax. A
+token that is not listed (`set-option`, `echo`, a string) is refused, and so is a declaration of another form.
 """
 
 import re

@@ -2,6 +2,8 @@
 
 A busy machine must change no verdict, so the limits on critics are of this time and not of the clock on the wall. Linux
 tells how long a thread stood in line (`/proc/PID/schedstat`); elsewhere the time is the wall's.
+
+Children die with their parent, however it dies, and take no more memory than a critic needs.
 """
 
 import ctypes

@@ -3,6 +3,9 @@
 `solve(assumptions=..)` is unsound on atoms that clingo simplified away: in `a. b :- a, -a, not b.` it ignores
 an assumption about `b`. So every question is a constraint `:- guard, ..` under a guard, an atom that only the
 critic introduces, by a choice; assumptions are about guards alone. Actors cannot spell a guard: it starts with `__`.
+
+What each test asks of it, whether it passes, and which tests are no tests, stands below. Every condition asks for an
+answer set first: on a program without one, "in all answer sets" holds of anything.
 """
 
 import re

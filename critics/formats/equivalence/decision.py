@@ -3,6 +3,11 @@
 Two formulas are equivalent if their prefixes are the same, up to the order of neighbours of one kind, and their
 matrices are equivalent as propositional formulas over atoms. That needs no prover, and covers what rewriting leaves
 under unchanged quantifiers.
+
+First-order formulas go through a portfolio of methods, cheapest first, each with a budget. A difference is shown by a
+finite model that our evaluator confirms, and by nothing else: neither a saturated search nor a solver's word is one.
+Domains are not empty, constants may name the same object, and a name that no quantifier binds is a constant that both
+formulas share.
 """
 
 import importlib

@@ -2,6 +2,9 @@
 
 A script that is told `sat` where Z3 says `unsat` shows what it makes of a check. Every formula is logged as text of
 the dialect. All of this happens in the child; its output is JSON, which `critics.formats.z3_python.report` distrusts.
+
+A finite sort with one member is written as an open sort with a constant: that there is nothing else in the world is no
+fact that a script may add.
 """
 
 import ast

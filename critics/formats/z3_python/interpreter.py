@@ -35,10 +35,6 @@ _FAILURES = (TypeError, ValueError, AttributeError, KeyError, IndexError, Overfl
 class _Jump(Exception):  # noqa: N818
     """Leaves a block: `return` with its value, `break` or `continue`."""
 
-    def __init__(self, kind: str, value: Any = None) -> None:
-        super().__init__()
-        self.kind, self.value = kind, value
-
 
 class Interpreter:
     """Runs one script in one session."""
@@ -181,9 +177,9 @@ class Interpreter:
             try:
                 self._block(node.body, frame)
             except _Jump as jump:
-                if jump.kind == "return":
+                if jump.args[0] == "return":
                     raise
-                if jump.kind == "break":
+                if jump.args[0] == "break":
                     frame.arguments = outer
                     return
         frame.arguments = outer
@@ -217,11 +213,10 @@ class Interpreter:
     def _run_Pass(self, node: ast.Pass, frame: Frame) -> None:
         pass
 
-    def _run_Break(self, node: ast.Break, frame: Frame) -> None:
-        raise _Jump("break")
+    def _run_Break(self, node: ast.Break | ast.Continue, frame: Frame) -> None:
+        raise _Jump(type(node).__name__.lower())
 
-    def _run_Continue(self, node: ast.Continue, frame: Frame) -> None:
-        raise _Jump("continue")
+    _run_Continue = _run_Break  # noqa: N815
 
     def _call(self, function: Any, given: Arguments) -> Any:
         """Call a function of the table, of the script's or of Z3's."""
@@ -267,9 +262,9 @@ class Interpreter:
                 return self._value(closure.body, frame)
             self._block(closure.body, frame)
         except _Jump as jump:
-            if jump.kind != "return":
+            if jump.args[0] != "return":
                 raise
-            return jump.value
+            return jump.args[1]
         finally:
             self._depth -= 1
 
@@ -287,6 +282,9 @@ class Interpreter:
             else:
                 items.append(self._value(node, frame))
         return items
+
+    def _value_Lambda(self, node: ast.Lambda, frame: Frame) -> Closure:
+        return self._closure("lambda", node.args, node.body, frame)
 
     def _value_Constant(self, node: ast.Constant, frame: Frame) -> Any:
         if node.value is None or isinstance(node.value, (bool, int, float, str)):
@@ -390,9 +388,6 @@ class Interpreter:
             return self._value(node, frame)
         return slice(*(None if end is None else self._value(end, frame) for end in (node.lower, node.upper, node.step)))
 
-    def _value_Lambda(self, node: ast.Lambda, frame: Frame) -> Closure:
-        return self._closure("lambda", node.args, node.body, frame)
-
     def _value_ListComp(self, node: ast.ListComp | ast.GeneratorExp, frame: Frame) -> list[Any]:
         return [self._value(node.elt, inner) for inner in self._rows(node.generators, frame)]
 
@@ -411,22 +406,25 @@ class Interpreter:
                 yield from self._rows(others, inner) if others else [inner]
 
     def _value_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> str:
-        parts: list[str] = []
+        text = ""
         for part in node.values:
             if not isinstance(part, ast.FormattedValue):
-                parts.append(str(self._value(part, frame)))
-                continue
-            if part.format_spec is not None:
+                text += str(self._value(part, frame))
+            elif part.format_spec is not None:
                 raise ScriptError("not_allowed", "an f-string may not have a format behind a colon")
-            value = self._value(part.value, frame)
-            parts.append(self._functions.text(value, quoted=part.conversion == ord("r")))
-        return self._functions.text("".join(parts))
+            else:
+                value = self._value(part.value, frame)
+                text += self._functions.text(value, quoted=part.conversion == ord("r"))
+        return self._functions.text(text)
 
     def _owner(self, position: int, num: int) -> Hashable:
         """Say for which of the script's names a symbol is made; None where it goes by its Z3 name alone."""
         node, frame = self._made, self._frame
         parent = None if node is None else self._parents.get(node)
-        if node is None or frame is None or _is_inline(parent):
+        in_call = isinstance(parent, ast.Call)
+        is_listed = in_call and isinstance(parent.func, ast.Attribute) and parent.func.attr in _LIST_METHODS
+        is_inline = isinstance(parent, (ast.Compare, ast.BinOp, ast.UnaryOp)) or (in_call and not is_listed)
+        if node is None or frame is None or is_inline:
             return None
         is_computed = bool(node.args) and not isinstance(node.args[0], ast.Constant)
         if is_computed and frame.is_function:
@@ -437,13 +435,6 @@ class Interpreter:
         if is_computed and frame.arguments:
             return None
         return (names[position] if len(names) == num else (names[0], position), frame.arguments)
-
-
-def _is_inline(parent: ast.AST | None) -> bool:
-    """Say whether a symbol is made in the middle of a formula."""
-    if isinstance(parent, ast.Call):
-        return not (isinstance(parent.func, ast.Attribute) and parent.func.attr in _LIST_METHODS)
-    return isinstance(parent, (ast.Compare, ast.BinOp, ast.UnaryOp))
 
 
 def _target_names(parent: ast.AST | None) -> list[str]:

@@ -9,6 +9,10 @@ Whoever reads must distrust the bytes.
 
 It does not hide the parent's memory, a copy of which the child has and cannot send anywhere but through that pipe;
 nor does it stop what a flaw in the kernel allows.
+
+Every layer is examined once per process, at the first script: a child of its own enters it and tries what it forbids. A
+kernel without Landlock, a container that forbids seccomp, another system than Linux or another processor has no jail,
+and then no untrusted script runs (verdict `error`, `no_jail`).
 """
 
 import ctypes

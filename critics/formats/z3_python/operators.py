@@ -1,6 +1,8 @@
 """Operators and truth of a script's values: bounded on numbers and texts, Z3's own on its expressions.
 
 What Python would decide about symbols before the solver sees them (`x in [x]`, `if x == y`, `0 < x < 5`) is refused.
+
+Python's own functions are here as well, each bounded; nothing that looks up, compiles, opens or imports.
 """
 
 import operator

@@ -2,6 +2,11 @@
 
 Whatever the child was made to write, what is left after this are numbers, printed text and formulas over numbered
 symbols, of which the critic then decides everything again by itself.
+
+An answer stands on a line of its own in what is printed: an option's letter or text, or a truth value, with
+`Answer:` or `The statement is` in front at most. Other lines say nothing. Where the options are truth values, or mere
+letters (seed format: `A, B` for true and false, then `C` for unknown), an answer is a claim of entailment; else each
+option is one.
 """
 
 import json

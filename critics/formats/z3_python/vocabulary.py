@@ -2,6 +2,9 @@
 
 A script's text never reaches Z3: a name is a symbol's name, a number a numeral, and a function is one of these.
 Settings (`set_param`) are accepted and do nothing, as every budget is the critic's.
+
+Methods of values are a fixed table by kind of value, and there are no other attributes. Formatting (`'{0.x}'.format`,
+`%`) is not among them: it looks up attributes on its own.
 """
 
 from collections.abc import Callable, Hashable, Mapping

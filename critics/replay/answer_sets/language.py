@@ -4,6 +4,11 @@ It is an allow-list because clingo's own language reads host files (`#include`),
 "every answer set" means (`#show`, `#minimize`, `#external`, ..); none of that can be spelled with these tokens. Clingo
 only ever reads text that is rendered here from values, never an actor's own bytes. Terms are plain texts: a variable
 starts with a capital or is `_`, everything else is a constant.
+
+Damaged versions of rules measure tests: a test is worth what it would notice, and must fail on one of a rule that it
+names. The damages: a rule deleted, a condition of its body dropped, a choice's bound dropped, one of several
+alternatives dropped. Facts are not damaged: a test that only finds a fact again tests nothing. A variable that a
+dropped condition leaves unbound ranges over the constants of program and test (`DOMAIN`).
 """
 
 import re

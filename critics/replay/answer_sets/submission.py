@@ -4,6 +4,10 @@ Strict JSON, as the design decides (the paper's own example lacks commas): a tol
 readings. The object may stand in a fence of backquotes and within prose, as chat models write it; two objects are
 refused, because which of them is meant would be a choice too. Both naming schemes of the paper are read
 (sections 3.1.2 and 7.3); letter case, blanks, hyphens and underscores of a key do not matter.
+
+A query is numbered building blocks (section 3.2.1), read strictly: `ATOM(literal)` alone holds text of the program's
+language; every other block refers to earlier blocks by number, written before the block or else counted from 1. The
+last block is the question, and uses all the others. Negation is strong throughout.
 """
 
 import re

@@ -5,6 +5,8 @@ merge, order and repetition vanish, so do double negations and De Morgan's (a di
 negations, `∃` a negated `∀` of one), names of variables and quantifiers that bind nothing; `a ∧ ¬a` is false, and
 `a ∧ (a ∨ b)` is `a`. A quantified formula is an atom to what is around it. Node numbers are part of a certificate's
 proof: nodes are numbered in the order in which they are met, left formula first, operands before what they make up.
+
+Formulas with their quantifiers in front are made here; the order in which they are pulled out is part of a proof.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
