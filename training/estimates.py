@@ -107,7 +107,8 @@ class PairedComparison:
         """Return the JSON form."""
         seeds = None if self.interval_seeds is None else list(self.interval_seeds)
         ends = {"interval": list(self.interval), "interval_seeds": seeds, "per_seed": list(self.per_seed)}
-        return dict.fromkeys(("difference", "interval", "interval_seeds")) | asdict(self) | ends
+        order: dict[str, object] = dict.fromkeys(("difference", "interval", "interval_seeds"))
+        return order | asdict(self) | ends
 
 
 def compare_paired(
