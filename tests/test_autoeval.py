@@ -319,7 +319,7 @@ def test_a_negation_more_hardly_changes_the_similarity_of_texts():
     pytest.importorskip("sacrebleu")
     pytest.importorskip("rouge_score")
     pytest.importorskip("nltk")
-    from training.autoeval.text_similarity import similarities
+    from training.autoeval.premises import similarities
 
     said = "the weather status was sunny yesterday and is raining today"
     found = similarities([said.replace("is raining", "is not raining")], [said])
@@ -338,13 +338,13 @@ def test_a_negation_more_hardly_changes_the_similarity_of_texts():
 )
 def test_meteor_pairs_stems_and_no_synonyms(said, score):
     pytest.importorskip("nltk")
-    from training.autoeval.text_similarity import meteor
+    from training.autoeval.premises import meteor
 
     assert meteor([said], ["the dogs bark"]) == pytest.approx(score)
 
 
 def test_a_missing_package_is_named_with_the_remedy(monkeypatch):
-    from training.autoeval import text_similarity
+    from training.autoeval import premises as text_similarity
 
     def missing(name: str) -> Any:
         raise ImportError(name)

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
 from rollout.published.first_order import load_folio
-from training.autoeval.answers import confusion_record
 from training.autoeval.joined import joined_files, paired, read_folder, yes_no_table
+from training.autoeval.scores import confusion_record
 from training.cli import app
 from training.records.store import read_records
 from training.rounds.problems import drawn, drawn_by_dataset

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from training.autoeval.benchmarks import published
-from training.autoeval.score_tables import PAPER, merged, read_source
+from training.autoeval.benchmarks import PAPER, merged, published, read_source
 from training.cli import app
 from training.configuration.section import ConfigError
 

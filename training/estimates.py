@@ -107,7 +107,7 @@ class PairedComparison:
         """Return the JSON form."""
         seeds = None if self.interval_seeds is None else list(self.interval_seeds)
         ends = {"interval": list(self.interval), "interval_seeds": seeds, "per_seed": list(self.per_seed)}
-        order: dict[str, object] = dict.fromkeys(("difference", "interval", "interval_seeds"))
+        order: dict[str, object] = {"difference": None, "interval": None, "interval_seeds": None}
         return order | asdict(self) | ends
 
 

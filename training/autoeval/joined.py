@@ -13,7 +13,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from critics.errors import InputError
-from training.autoeval.answers import UNREADABLE
+from training.autoeval.benchmarks import Source
 from training.autoeval.errors import CELLS, verifier_record
 from training.autoeval.figures import (
     Curves,
@@ -23,8 +23,7 @@ from training.autoeval.figures import (
     scores_figure,
     verifiers_figure,
 )
-from training.autoeval.score_tables import Source
-from training.autoeval.scores import STRATA, scores
+from training.autoeval.scores import STRATA, UNREADABLE, scores
 from training.outcomes import Record, pooled
 from training.records.run_folder import scores_files
 from training.tables import between, markdown, percent

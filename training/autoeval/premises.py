@@ -2,15 +2,18 @@
 
 Each premise is asked with another one of its story as the solved example, as in the paper. Formulas are judged by the
 critic of `equivalence` against the annotation; words are compared with the sentence by BLEU, ROUGE and METEOR, which
-a `not` more or less hardly changes.
+a `not` more or less hardly changes. They are for comparison with the literature (appendix K.1), not for truth.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any, Literal
 
+from critics.errors import InputError
 from critics.formats.equivalence.language import Language, read_formula
 from critics.judge import Judging
 from critics.problem import Formal, Problem
@@ -32,8 +35,8 @@ from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.scores import FATES, counts_record, scores_of
-from training.autoeval.text_similarity import METEOR_MATCHES, similarities
 from training.curation.filters import judged
+from training.estimates import mean
 from training.outcomes import Table, pooled, table_of
 
 Way = Literal["autoformalise", "informalise"]
@@ -159,3 +162,60 @@ def informalised(replies: Sequence[Rendering], asked: Sequence[Premise]) -> Mapp
 
 def _similar(rows: Table) -> dict[str, float]:
     return {"n": len(rows), **similarities(list(rows["said"]), list(rows["sentence"]))}
+
+
+# -- similarity of texts, by packaged implementations (optional)
+
+METEOR_MATCHES = "exact and stem, no synonyms"
+"""Words that METEOR pairs."""
+EXTRA = "pip install 'certistar[autoeval]'"
+
+
+def bleu(candidates: Sequence[str], references: Sequence[str]) -> float:
+    """Return sacreBLEU's corpus score, from 0 to 1."""
+    pairs = _paired(candidates, references)
+    said, right = ([pair[end] for pair in pairs] for end in (0, 1))
+    return float(_package("sacrebleu").corpus_bleu(said, [right]).score) / 100
+
+
+def rouge(candidates: Sequence[str], references: Sequence[str]) -> float:
+    """Return the mean F-measure of rouge-score's rougeL, with stems."""
+    pairs = _paired(candidates, references)
+    scorer = _package("rouge_score.rouge_scorer", "rouge-score").RougeScorer(["rougeL"], use_stemmer=True)
+    return mean([scorer.score(reference, said)["rougeL"].fmeasure for said, reference in pairs])
+
+
+def meteor(candidates: Sequence[str], references: Sequence[str]) -> float:
+    """Return the mean of NLTK's METEOR as far as it needs no data: equal words, then equal stems (Porter).
+
+    NLTK would have to download WordNet for METEOR's third step. Synonyms are therefore left out everywhere, so that one
+    text has one score whatever is installed: a match more could only raise the score's recall and precision.
+    """
+    pairs = _paired(candidates, references)
+    single: Callable[..., float] = _package("nltk.translate.meteor_score", "nltk").single_meteor_score
+
+    def no_synonyms(_: str) -> list[Any]:
+        return []
+
+    wordnet = SimpleNamespace(synsets=no_synonyms)
+    return mean([single(reference.split(), said.split(), wordnet=wordnet) for said, reference in pairs])
+
+
+def similarities(candidates: Sequence[str], references: Sequence[str]) -> dict[str, float]:
+    """Return all three, METEOR by `METEOR_MATCHES`; raises `InputError` where a package is missing, or all texts."""
+    return {each.__name__: each(candidates, references) for each in (bleu, rouge, meteor)}
+
+
+def _paired(candidates: Sequence[str], references: Sequence[str]) -> list[tuple[str, str]]:
+    if not candidates or len(candidates) != len(references):
+        raise InputError(f"{len(candidates)} texts cannot be compared with {len(references)} references")
+    return list(zip(candidates, references, strict=True))
+
+
+def _package(module: str, package: str | None = None) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InputError(
+            f"this score needs the package {package or module!r}, which is not installed: {EXTRA}"
+        ) from error

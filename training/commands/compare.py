@@ -172,10 +172,9 @@ def _compare_benchmarks(folders: Sequence[Path], out: Path | None) -> None:
 
 def _compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> None:
     """Print correlations and predictive powers; `out` gets them as JSON, or with figures 4 and 5 as a page."""
-    from training.autoeval.benchmarks import MIN_MODELS, compared
+    from training.autoeval.benchmarks import MIN_MODELS, compared, merged, read_source
     from training.autoeval.figures import correlation_panels, power_panel
     from training.autoeval.joined import paired, read_folder
-    from training.autoeval.score_tables import merged, read_source
     from training.reporting.report import benchmarks_page
 
     sources = [paired(read_folder(path), path.name) if scores_files(path) else read_source(str(path)) for path in named]

@@ -12,8 +12,8 @@ from rollout.published.comparisons import load_folio_formulas, load_multi_logiev
 from rollout.published.first_order import load_folio
 from rollout.records.sampling import batches, derived_seed
 from rollout.records.traces import Trace
-from training.autoeval.answers import by_logic, confusion
 from training.autoeval.premises import Premise, Way, autoformalised, informalised, premises, written
+from training.autoeval.scores import by_logic, confusion
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import SingleConfig
 from training.curation.filters import judged

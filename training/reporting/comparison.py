@@ -272,6 +272,11 @@ def _round(arm: Arm, number: int) -> Record:
         cells = [(label, cell) for mode in sampled for label, cell in mode.get(grouping, {}).items() if cell["n"]]
         labels = sorted({label for label, _ in cells}, key=naturally)
         by_group[grouping] = {label: rates([cell for own, cell in cells if own == label]) for label in labels}
+    totals: Record = {}  # the most frequent first
+    for name in ("verdicts", "reasons"):
+        counts: list[Mapping[str, int]] = [rollout.get(name, {}) for rollout in rollouts]
+        total = sum(map(Counter, counts), Counter[str]())
+        totals[name] = dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
     beside: Record = {
         "coverage": _coverage([rollout["coverage"] for rollout in rollouts if rollout.get("coverage")]),
         "chance": None if None in chances else mean(cast("list[float]", chances)),
@@ -286,7 +291,7 @@ def _round(arm: Arm, number: int) -> Record:
         "funnel": funnel,
         "answers": _answers(sampled),
         **by_group,
-        **{name: _totals([rollout.get(name, {}) for rollout in rollouts]) for name in ("verdicts", "reasons")},
+        **totals,
         "grades": count_by_grade(grade for mode in sampled for grade in mode["outcomes"].get("grades", ())),
         **{key: value for key, value in beside.items() if value not in (None, {}, [])},
     }
@@ -299,12 +304,6 @@ def _coverage(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
     kinds = [*SHARES, *(kind for kind in TOKEN_SHARES if all(each.get(kind) is not None for each in found))]
     means = {kind: sum(each[kind] * each["texts"] for each in found) / texts for kind in kinds if texts}
     return {"texts": texts, **means} if texts else {}
-
-
-def _totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """Return how often the attempts of a round met each verdict or reason, the most frequent first."""
-    total = sum(map(Counter, counts), Counter[str]())
-    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _answers(modes: Sequence[Record]) -> dict[str, float] | None:

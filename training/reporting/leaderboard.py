@@ -119,7 +119,7 @@ def find_entries(folders: Sequence[Path]) -> list[Entry]:
     Raises `InputError` that names the file, and where two are of one arm.
     """
     found: dict[tuple[str, str, frozenset[str]], tuple[Path, Entry]] = {}
-    listed = (each for folder in folders for each in (_of_run if _is_run(folder) else _of_folder)(folder))
+    listed = (e for each in folders for e in (_of_run if (each / "lines.json").exists() else _of_folder)(each))
     for path, entry in {path.resolve(): (path, entry) for path, entry in listed}.values():
         key = (entry.model, entry.arm, frozenset(answer["dataset"] for answer in entry.answers))
         if key in found:
@@ -128,10 +128,6 @@ def find_entries(folders: Sequence[Path]) -> list[Entry]:
     if not found:
         raise InputError(f"{folders[0]}: no finished evaluation is in it; run `certistar evaluate --out` first")
     return [entry for _, entry in found.values()]
-
-
-def _is_run(folder: Path) -> bool:
-    return (folder / "lines.json").exists()
 
 
 def _of_folder(folder: Path) -> Iterator[tuple[Path, Entry]]:
