@@ -4,6 +4,7 @@ Each format is a folder of `critics.formats` whose module `format` has its `FORM
 `critics.registry`. A method that works imports what it needs when it is called, so that a name alone costs nothing.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -29,7 +30,7 @@ class CertificateError(TypeError):
     """A critic certifies with something that is no certificate."""
 
 
-class Format(TextPart):
+class Format(TextPart, ABC):
     """One format of attempts: a subclass says how its attempts are judged, and what else it knows of them."""
 
     kinds: tuple[str, ...] = ()
@@ -49,9 +50,9 @@ class Format(TextPart):
     states_premises: bool = False
     """Attempts state premises of their own, which a reference is compared with."""
 
+    @abstractmethod
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         """Return the verdict on an attempt."""
-        raise NotImplementedError
 
     def check(self, certificate: Mapping[str, Any]) -> bool:
         """Replay the evidence of a certificate whose `kind` is the name of a package's format.
@@ -148,20 +149,16 @@ def judge_by(plugin: Format, problem: Problem, attempt: Attempt) -> Verdict:
     if not isinstance(verdict, Verdict):
         raise TypeError(f"a critic returns a verdict, not {type(verdict).__name__}")
     if isinstance(verdict, Certified):
-        verdict = Certified(verdict.answer, _certificate(verdict.certificate))
+        found = cast("object", verdict.certificate)
+        try:
+            # A critic may hand its certificate over as JSON.
+            certificate = found if isinstance(found, Certificate) else read_certificate(found)
+        except RecordError as error:
+            raise CertificateError(str(error)) from error
+        verdict = Certified(verdict.answer, certificate)
     if isinstance(verdict, Certified) and problem.answer not in (None, verdict.answer):
         return wrong_answer(verdict.answer)
     return verdict
-
-
-def _certificate(found: object) -> Certificate:
-    """Return a critic's certificate; one that it hands over as JSON is read."""
-    if isinstance(found, Certificate):
-        return found
-    try:
-        return read_certificate(found)
-    except RecordError as error:
-        raise CertificateError(str(error)) from error
 
 
 def plugin_certificate(

@@ -5,36 +5,46 @@ must say the same: a program that runs and was translated wrongly is not believe
 trusted, and the certificate says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 from critics.formats.csp.reader import TITLES, CspProgram, read_csp
-from critics.formats.csp.text import difference_from_text
 from critics.logic.cores import smallest
+from critics.logic.programs.ordering_text import At, Claim, read_ordering
 from critics.logic.programs.sections import ProgramError, Repairs, read_submission, split_sections
 from critics.logic.programs.z3_solver import described
 from critics.problem import Attempt, Problem
 from critics.replay.certificate import TooLarge
 from critics.replay.finite.models import CSP_KIND, check_solutions
 from critics.replay.finite.search import MAX_NODES, Solution, compiled, solutions
-from critics.replay.finite.terms import Operator, Term, Undefined, called, core_record, term_record
+from critics.replay.finite.terms import (
+    Application,
+    Constant,
+    Function,
+    Operator,
+    Term,
+    Undefined,
+    called,
+    core_record,
+    term_record,
+)
 from critics.text.question import adds_condition, read_question
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 from critics.verdict.certificate import certify
 from critics.verdict.conclusion import Refusal, brief, certified, is_wrong, refused, wrong_answer
 
 _DIFFERENCES = {
-    "names": ("names_not_in_context", "the variables are not the objects of the text"),
-    "domain": ("domain_mismatch", "the variables do not take one value for each object"),
-    "constraints": ("constraint_mismatch", "the constraints do not say what the text says"),
     "options": ("goal_mismatch", "an option is not the formula of its text"),
+    "constraints": ("constraint_mismatch", "the constraints do not say what the text says"),
+    "domain": ("domain_mismatch", "the variables do not take one value for each object"),
+    "names": ("names_not_in_context", "the variables are not the objects of the text"),
 }
-
-
+"""Where a program may differ from its text, from the least to the worst."""
 DATASET = "logicaldeduction"
-"""The data set whose texts `critics.formats.csp.text` reads."""
+"""The data set whose texts are compared with."""
 ENGINE = "certistar-csp/1"
 
 
@@ -148,6 +158,88 @@ def _bar_of_text(problem: Problem, difference: str | None) -> Refusal | None:
         # Attack: one sentence that is not read, and nothing is compared.
         return Refusal(Unproved, "text_not_read", "the puzzle has a sentence that cannot be read, or names that differ")
     return None
+
+
+def difference_from_text(context: str, options: Sequence[str] | None, program: CspProgram) -> str | None:
+    """Return where program and text differ, one of `_DIFFERENCES` or nothing; raises `TooLarge` beyond the budget.
+
+    None: the text is not in the language that can be read, and nothing is known.
+    """
+    text = read_ordering(context, options or ())
+    if text is None or not options or len(options) != len(program.options):
+        return None
+    names = _variables_for(text.objects, program.functions)
+    if names is None:
+        return "names"
+    values = sorted(next(iter(program.functions.values())).values or ())
+    if len(values) != len(names) or any(sorted(f.values or ()) != values for f in program.functions.values()):
+        return "domain"
+    directions = [(names, values, "lt"), (names, values[::-1], "gt")]
+    found = [_difference(program, text.statements, text.options, *direction) for direction in directions]
+    return min(found, key=["", *_DIFFERENCES].index)
+
+
+def _variables_for(objects: Sequence[str], functions: Mapping[str, Function]) -> dict[str, str] | None:
+    """Return the variable named after each object, by all of its words or some; None where that is not clear.
+
+    One object and one variable that are left over belong together (the text says `motorcyle`, models `motorcycle`).
+    """
+    named: dict[str, str] = {}
+    nameless: list[str] = []
+    for name in functions:
+        words = _words(name)
+        same = [thing for thing in objects if _words(thing) == words]
+        found = same or [thing for thing in objects if _words(thing) >= words or _words(thing) <= words]
+        if len(found) == 1 and found[0] not in named:
+            named[found[0]] = name
+        else:
+            nameless.append(name)
+    left = [thing for thing in objects if thing not in named]
+    if len(left) == len(nameless) == 1:
+        named[left[0]] = nameless[0]
+    return named if len(named) == len(objects) == len(functions) else None
+
+
+def _words(name: str) -> set[str]:
+    return {word.rstrip("s") for word in name.lower().replace("_", " ").replace("-", " ").split()}
+
+
+def _difference(
+    program: CspProgram,
+    statements: Sequence[Claim],
+    options: Sequence[Claim],
+    names: Mapping[str, str],
+    values: Sequence[int],
+    before: str,
+) -> str:
+    """Compare under one direction of counting: a program may count from the newest as well as from the oldest."""
+    functions = program.functions
+    distinct = Operator("distinct", tuple(Application(name, ()) for name in functions))
+    said = [distinct, *(_term(claim, names, values, before) for claim in statements)]
+    if _all(functions, said) != _all(functions, program.constraints):
+        return "constraints"
+    wanted = (_term(claim, names, values, before) for claim in options)
+    return "" if all(map(_equivalent, wanted, program.options, [functions] * len(options))) else "options"
+
+
+def _term(claim: Claim, names: Mapping[str, str], values: Sequence[int], before: str) -> Term:
+    one = Application(names[claim.one], ())
+    if isinstance(claim, At):
+        return Operator("eq", (one, Constant(values[claim.position])))
+    return Operator(before, (one, Application(names[claim.other], ())))
+
+
+def _all(functions: Mapping[str, Function], constraints: Sequence[Term]) -> set[tuple[int, ...]]:
+    return {tuple(solution[name] for name in functions) for solution in solutions(functions, constraints)}
+
+
+def _equivalent(one: Term, other: Term, functions: Mapping[str, Function]) -> bool:
+    names = sorted(called(one) | called(other))
+    if len(names) > 3:
+        return False
+    choices = product(*(functions[name].values or () for name in names))
+    left, right = compiled(one), compiled(other)
+    return all(left(values) == right(values) for c in choices for values in [dict(zip(names, c, strict=True))])
 
 
 MAX_OPTIONS_SHOWN = 3

@@ -14,8 +14,8 @@ Whatever was mended is recorded in `Parsed.repairs`, a word each.
 """
 
 import re
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from critics.logic.first_order.tokens import (
@@ -129,25 +129,18 @@ def _mended(tokens: list[Token], far_stops: bool) -> _Read | None:
     surplus = opened - sum(token.kind is Kind.CLOSE for token in tokens)
     if abs(surplus) != 1 or len(tokens) > MAX_MENDED:
         return None
+    if surplus == 1:
+        closed = [(at, Token(Kind.CLOSE, ")", token.position)) for at, token in enumerate(tokens) if at > 0]
+        candidates = [[*tokens[:at], closing, *tokens[at:]] for at, closing in closed]
+    else:
+        closing = (at for at, token in enumerate(tokens) if token.kind is Kind.CLOSE)
+        candidates = [[*tokens[:at], *tokens[at + 1 :]] for at in closing]
     found: dict[fo.Formula, _Read] = {}
-    for candidate in _with_closing(tokens) if surplus == 1 else _without_closing(tokens):
-        try:
+    for candidate in candidates:
+        with suppress(fo.FormulaError):
             read = _read_widening(candidate, far_stops)
-        except fo.FormulaError:
-            continue
-        found.setdefault(read.formula, read)
+            found.setdefault(read.formula, read)
     return next(iter(found.values())) if len(found) == 1 else None
-
-
-def _with_closing(tokens: list[Token]) -> Iterator[list[Token]]:
-    for at in range(1, len(tokens)):
-        yield [*tokens[:at], Token(Kind.CLOSE, ")", tokens[at].position), *tokens[at:]]
-
-
-def _without_closing(tokens: list[Token]) -> Iterator[list[Token]]:
-    for at, token in enumerate(tokens):
-        if token.kind is Kind.CLOSE:
-            yield [*tokens[:at], *tokens[at + 1 :]]
 
 
 @dataclass(slots=True)
@@ -239,7 +232,12 @@ class FormulaReader:
             return self._quantified(length)
         if token.kind is Kind.OPEN:
             bracketed = self._bracketed_quantifier()
-            return self._group() if bracketed is None else bracketed
+            if bracketed is not None:
+                return bracketed
+            opening = self._take(Kind.OPEN, "'('")
+            formula = self._expression(0)
+            self._close(opening)
+            return formula
         if token.kind is Kind.NAME:
             return self._atom()
         raise self._wrong("where a formula should begin")
@@ -247,12 +245,6 @@ class FormulaReader:
     def _is_word(self, word: str, ahead: int = 0) -> bool:
         token = self._next(ahead)
         return token.kind is Kind.NAME and not token.quoted and token.text.lower() == word
-
-    def _group(self) -> fo.Formula:
-        opening = self._take(Kind.OPEN, "'('")
-        formula = self._expression(0)
-        self._close(opening)
-        return formula
 
     def _close(self, opening: Token) -> None:
         if self._take(Kind.CLOSE, f"{_CLOSING[opening.text]!r}").text != _CLOSING[opening.text]:
@@ -311,12 +303,10 @@ class FormulaReader:
 
     def _quantified(self, length: int) -> fo.Formula:
         at, sign = self.at, self._sign(length)
-        if self._binder_group(0) is not None:
-            opening = self._take(Kind.OPEN, "'('")
-            names = self._bound_names()
+        opening = self._take(Kind.OPEN, "'('") if self._binder_group(0) is not None else None
+        names = self._bound_names()
+        if opening is not None:
             self._close(opening)
-        else:
-            names = self._bound_names()
         has_stop = self._next().kind in (Kind.STOP, Kind.COMMA)
         self.at += has_stop
         return self._body(sign, names, at, reaches_far=has_stop and self.far_stops)

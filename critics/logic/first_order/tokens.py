@@ -164,7 +164,9 @@ def _tokens(text: str, notation: Notation) -> Iterator[Token]:
             continue
         token, after = _token(text, position, notation, position == end, binding)
         # In `∀x.P(x)` the stop is none of the name's: what a quantifier binds has no marks in it.
-        binding = token.kind is Kind.QUANTIFIER or _is_quantifier_word(token) or (binding and _may_bind(token))
+        is_word = token.kind is Kind.NAME and not token.quoted
+        binds = token.kind is Kind.QUANTIFIER or (is_word and token.text.lower() in QUANTIFIER_WORDS)
+        binding = binds or (binding and (is_word or token.kind is Kind.COMMA))
         yield token
         position = end = after
     yield Token(Kind.END, "", len(text))
@@ -193,14 +195,6 @@ def _name(written: str, notation: Notation) -> str:
     if notation.has_indices:
         name = _INDEXED.sub(r"\1\2", name)
     return name.lower() if notation.fold_case else name
-
-
-def _is_quantifier_word(token: Token) -> bool:
-    return token.kind is Kind.NAME and not token.quoted and token.text.lower() in QUANTIFIER_WORDS
-
-
-def _may_bind(token: Token) -> bool:
-    return token.kind in (Kind.NAME, Kind.COMMA) and not token.quoted
 
 
 _WRAPPER_LABEL = re.compile(

@@ -60,16 +60,26 @@ class _Formulas:
         self._functions = functions
         self._places = {name: place for place, name in enumerate(self._sorts)}
         taken = {*self._sorts, *(function.name for function in functions), *(m for s in sorts for m in s.members)}
-        self._stems = dict(self._named(taken))
+        self._stems: dict[str, str] = {}
+        for name in self._sorts:
+            # The first beginning of the sort's name that means nothing else, with a 2 behind it neither.
+            stems = [name[:length] for length in range(1, len(name))] + [f"{name}_{n}" for n in range(1, 50)]
+            free = (s for s in stems if not taken & {s, f"{s}2"} and not is_reserved(s) and s[-1] not in "2_")
+            self._stems[name] = next(free)
+            taken |= {self._stems[name], f"{self._stems[name]}2"}
 
     def rules(self) -> Iterator[str]:
         yield f"formula: {_formula(MAX_DEPTH, '')}"
-        for scope in self._scopes():
+        for scope in (each for num in range(MAX_BOUND + 1) for each in product(self._sorts, repeat=num)):
             at = self._at(scope)
             for depth in range(MAX_DEPTH + 1 - bool(scope)):
                 yield f"{_formula(depth, at)}: {choice(self._formulas_at(depth, scope))}"
                 if depth > 0 and len(scope) < MAX_BOUND:
-                    yield f"count{depth}{at}: {choice(self._counts(depth, scope))}"
+                    counts = (
+                        f'"Count([" {binds} "], " {_formula(depth - 1, wider)} ")"'
+                        for binds, wider in self._wider(scope)
+                    )
+                    yield f"count{depth}{at}: {choice(counts)}"
             yield f"plain{at}: {choice(self._plain(scope))}"
             yield f"sum{at}: number{at} (SIGN number{at})?"
             yield f"number{at}: {choice(self._numbers(scope))}"
@@ -80,19 +90,6 @@ class _Formulas:
             yield f"MEMBER{place}: {literals(sort.members)}"
             yield from (f"BIND{place}_{n}: {literal(f'{self._variable(sort.name, n)}:{sort.name}')}" for n in (0, 1))
         yield _TERMINALS
-
-    def _named(self, taken: set[str]) -> Iterator[tuple[str, str]]:
-        """Yield a beginning of each sort's name for its variables, such that no two of them are alike."""
-        used = set(taken)
-        for name in self._sorts:
-            stems = [name[:length] for length in range(1, len(name))] + [f"{name}_{n}" for n in range(1, 50)]
-            stem = next(s for s in stems if not used & {s, f"{s}2"} and not is_reserved(s) and s[-1] not in "2_")
-            used |= {stem, f"{stem}2"}
-            yield name, stem
-
-    def _scopes(self) -> Iterator[Scope]:
-        for num in range(MAX_BOUND + 1):
-            yield from product(self._sorts, repeat=num)
 
     def _at(self, scope: Scope) -> str:
         return "".join(f"_{self._places[name]}" for name in scope)
@@ -131,10 +128,6 @@ class _Formulas:
         yield f'PAIR {inner} ", " {inner} ")"'
         for binds, wider in self._wider(scope):
             yield f'QUANTIFIER {binds} "], " {_formula(depth - 1, wider)} ")"'
-
-    def _counts(self, depth: int, scope: Scope) -> Iterator[str]:
-        for binds, wider in self._wider(scope):
-            yield f'"Count([" {binds} "], " {_formula(depth - 1, wider)} ")"'
 
     def _plain(self, scope: Scope) -> Iterator[str]:
         """Yield what has neither connectives nor formulas in it."""
