@@ -136,7 +136,14 @@ _Place: TypeAlias = tuple[str, int]
 def is_consistent(clauses: Sequence[Implication]) -> bool:
     """Say whether clauses have a model; raises `OutOfWork`."""
     numbers: dict[Literal, int] = {}
-    signed = [[_signed(literal, numbers) for literal in clause.alternatives()] for clause in _instances(clauses)]
+    signed: list[list[int]] = []
+    for clause in _instances(clauses):
+        signed.append([])
+        for literal in clause.alternatives():
+            # The number of its atom, negative where it is denied.
+            atom = literal if literal.positive else literal.negated()
+            number = numbers.setdefault(atom, len(numbers) + 1)
+            signed[-1].append(number if literal.positive else -number)
     match solve_clauses(signed):
         case GivenUp():
             raise OutOfWork
@@ -152,13 +159,6 @@ def follows(clauses: Sequence[Implication], target: Implication) -> bool:
     fresh = {variable: f"any-{place}" for place, variable in enumerate(target.variables())}
     denied = [Implication((), (literal.negated(),)) for literal in target.substitute(fresh).alternatives()]
     return not is_consistent([*clauses, *denied])
-
-
-def _signed(literal: Literal, numbers: dict[Literal, int]) -> int:
-    """Return a literal as the number of its atom, negative where it is denied."""
-    atom = literal if literal.positive else literal.negated()
-    number = numbers.setdefault(atom, len(numbers) + 1)
-    return number if literal.positive else -number
 
 
 def _instances(clauses: Sequence[Implication]) -> Iterator[Implication]:

@@ -285,7 +285,9 @@ class _Propagation:
         for number, clause in enumerate(watched):
             if clause[0] == false:
                 clause[0], clause[1] = clause[1], clause[0]
-            other = self._unfalsified(clause) if clause[0] not in self._true else 0
+            # The place of a literal that is not false, after the first two; 0 if there is none.
+            places = range(2, len(clause) if clause[0] not in self._true else 0)
+            other = next((place for place in places if -clause[place] not in self._true), 0)
             if other > 1:
                 clause[1], clause[other] = clause[other], clause[1]
                 self._watching.setdefault(clause[1], []).append(clause)
@@ -295,7 +297,3 @@ class _Propagation:
                 kept += watched[number + 1 :]
                 return True
         return False
-
-    def _unfalsified(self, clause: list[int]) -> int:
-        """Return the place of a literal that is not false, after the first two; 0 if there is none."""
-        return next((place for place in range(2, len(clause)) if -clause[place] not in self._true), 0)
