@@ -110,17 +110,15 @@ def read_core(record: Any) -> Core:
     """Read a program; raises `Rejected`, and what a wrong type raises."""
     if record.keys() != {"functions", "constraints", "options"}:
         raise Rejected("ill_formed")
-    functions = {name: _function(found) for name, found in record["functions"].items()}
+    functions: dict[str, Function] = {}
+    for name, found in record["functions"].items():
+        if found.keys() != {"domains", "values", "boolean"} or type(found["boolean"]) is not bool:
+            raise Rejected("ill_formed")
+        values = None if found["values"] is None else _numbers(found["values"])
+        if found["boolean"] and values is not None:
+            raise Rejected("ill_formed")
+        functions[name] = Function(tuple(map(_numbers, found["domains"])), values, found["boolean"])
     return Core(functions, [read_term(term, functions) for term in record["constraints"]], record["options"])
-
-
-def _function(record: Any) -> Function:
-    if record.keys() != {"domains", "values", "boolean"} or type(record["boolean"]) is not bool:
-        raise Rejected("ill_formed")
-    values = None if record["values"] is None else _numbers(record["values"])
-    if record["boolean"] and values is not None:
-        raise Rejected("ill_formed")
-    return Function(tuple(map(_numbers, record["domains"])), values, record["boolean"])
 
 
 def _numbers(values: Any) -> tuple[int, ...]:
@@ -274,8 +272,19 @@ class Evaluation:
             return self._called(term.function, tuple([int(self._value(part, env)) for part in term.arguments]))
         if isinstance(term, Variable):
             return env[term.name]
-        body = term.body
-        return gathered(term.kind, (self._value(body, {**env, **inner}) for inner in choices(term.variables)))
+        values = (self._value(term.body, {**env, **inner}) for inner in choices(term.variables))
+        match term.kind:
+            case "forall":
+                return all(values)
+            case "exists":
+                return any(values)
+            case "count":
+                return sum(1 for value in values if value)
+            case "sum":
+                return sum(values)
+            case _:
+                listed = list(values)
+                return len(set(listed)) == len(listed)
 
     def _operated(self, name: str, parts: tuple[Term, ...], env: Mapping[str, int]) -> Value:
         match name:
@@ -301,22 +310,6 @@ def choices(variables: Ranges) -> Iterator[dict[str, int]]:
     """Yield every way to give bound variables a value."""
     for values in product(*(values for _, values in variables)):
         yield dict(zip([name for name, _ in variables], values, strict=True))
-
-
-def gathered(quantifier: str, values: Iterator[Value]) -> Value:
-    """Return a quantifier's value."""
-    match quantifier:
-        case "forall":
-            return all(values)
-        case "exists":
-            return any(values)
-        case "count":
-            return sum(1 for value in values if value)
-        case "sum":
-            return sum(values)
-        case _:
-            listed = list(values)
-            return len(set(listed)) == len(listed)
 
 
 def read_tables(rows: Any, functions: Mapping[str, Function]) -> dict[str, dict[Any, Value]]:

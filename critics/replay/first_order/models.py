@@ -118,10 +118,7 @@ class _Evaluation:
                 among = (self.holds(body, {**objects, variable: value}) for value in range(self.model.size))
                 return all(among) if quantifier is fo.Quantifier.ALL else any(among)
             case fo.Compound(operator, operands):
-                return self._joined(operator, operands, objects)
-
-    def _joined(self, operator: fo.Operator, operands: tuple[fo.Formula, ...], objects: dict[str, int]) -> bool:
-        values = (self.holds(operand, objects) for operand in operands)
+                values = (self.holds(operand, objects) for operand in operands)
         match operator:
             case fo.Operator.AND:
                 return all(values)
