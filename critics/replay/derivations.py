@@ -21,7 +21,7 @@ reference in `problem.formal` is taken as it stands. Nothing can be checked of w
 from typing import Any, NamedTuple
 
 from critics.replay.answers import check_claim
-from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, is_list, sealed_certificate
+from critics.replay.certificate import Rejected, SealedCertificate, is_list, of_kinds
 from critics.replay.formula import (
     FormulaError,
     Literal,
@@ -51,14 +51,9 @@ class Step(NamedTuple):
     premises: list[int]
 
 
-def check(certificate: object) -> None:
+@of_kinds(*KINDS)
+def check(certificate: SealedCertificate) -> None:
     """Accept a certificate by returning, or raise `Rejected` with the reason."""
-    sealed = sealed_certificate(certificate, KINDS)
-    with UNTRUSTED:
-        _check(sealed)
-
-
-def _check(certificate: SealedCertificate) -> None:
     evidence, formal = certificate.evidence, certificate.problem.formal
     if not is_list(evidence["steps"]):
         raise Rejected("ill_formed")

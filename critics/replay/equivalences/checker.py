@@ -18,7 +18,7 @@ import re
 from typing import Any
 
 from critics.replay.answers import check_claim
-from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, Unchecked, are_texts, sealed_certificate
+from critics.replay.certificate import Rejected, SealedCertificate, Unchecked, are_texts, of_kinds
 from critics.replay.equivalences.automaton import is_language_of
 from critics.replay.equivalences.graph import Graph, check_equal, is_constant, places_of, prenex
 from critics.replay.equivalences.regex import read_canonical
@@ -47,14 +47,9 @@ _ALPHABET = re.compile(r"(?!.*(.).*\1)\d{1,10}", re.ASCII)
 MAX_STATES = 20_000
 
 
-def check_equivalence(certificate: object) -> Trust:
+@of_kinds(*KINDS.values())
+def check_equivalence(certificate: SealedCertificate) -> Trust:
     """Accept by returning what it rests on, or raise `Rejected` with the reason."""
-    sealed = sealed_certificate(certificate, set(KINDS.values()))
-    with UNTRUSTED:
-        return _check(sealed)
-
-
-def _check(certificate: SealedCertificate) -> Trust:
     _check_frame(certificate)
     evidence = certificate.evidence
     detail, method = evidence["detail"], evidence["method"]
