@@ -13,8 +13,7 @@ from rollout.decoding.cache import PADDING, RaggedCache, plain_head, serves_ragg
 from rollout.decoding.choice import Scores, choose
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
-from rollout.decoding.request import Request, RequestLimits
-from rollout.decoding.rows import Row
+from rollout.decoding.rows import Request, RequestLimits, Row
 from rollout.decoding.sampling import DecodingLoop, Seats, sample_batch
 from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate

@@ -13,7 +13,7 @@ import torch
 
 from rollout.decoding.choice import score_batch
 from rollout.decoding.reference import generate_batch
-from rollout.decoding.request import Request, RequestLimits, is_out_of_memory
+from rollout.decoding.rows import Request, RequestLimits, is_out_of_memory
 from rollout.decoding.sampling import DecodingLoop
 from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
 from rollout.prompts.style import PromptStyle

@@ -10,7 +10,7 @@ import torch
 
 from critics.errors import InputError, RunFailed
 from rollout.decoding.choice import score_batch
-from rollout.decoding.request import Request
+from rollout.decoding.rows import Request
 from rollout.decoding.sampling import sample_batch
 from rollout.policies.policy import HuggingFacePolicy, ScoringPolicy, ScriptedPolicy, prompt_ids
 from rollout.prompts.style import PromptStyle

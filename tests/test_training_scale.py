@@ -336,7 +336,7 @@ def test_out_of_memory_names_the_knobs(job, monkeypatch):
 def test_an_allocation_that_fails_on_a_cpu_is_known():
     import torch
 
-    from rollout.decoding.request import is_out_of_memory
+    from rollout.decoding.rows import is_out_of_memory
 
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**55)

@@ -15,7 +15,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from critics.judge import judge_record
-from rollout.decoding.request import Request, RequestLimits
+from rollout.decoding.rows import Request, RequestLimits
 from rollout.records.sampling import ALL_OFF
 from tools.bench.catalogue import DEFAULT_REPEATS, show
 from tools.bench.kernel import certified_attempts

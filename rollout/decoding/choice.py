@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 
 from rollout.decoding.masks import Mask, MaskEngine
-from rollout.decoding.request import Request, RequestLimits
+from rollout.decoding.rows import Request, RequestLimits
 from rollout.records.sampling import Switches
 
 _NEVER = float("-inf")

@@ -11,8 +11,8 @@ import torch
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
 
 from rollout.decoding.choice import Scores, choose, ids_in, log_probabilities, mask_of, uniforms_of
-from rollout.decoding.masks import Mask, MaskEngine
-from rollout.decoding.request import Request, RequestLimits
+from rollout.decoding.masks import MaskEngine
+from rollout.decoding.rows import Request, RequestLimits
 from rollout.records.sampling import ALL_OFF, Switches
 
 
@@ -37,12 +37,14 @@ class GuidedLogits(LogitsProcessor):
         if self._unmasked is not None:
             self.take(ids_in(input_ids[:, -1]))
         self._unmasked = scores
-        places = [min(len(request.output), self._limits.max_new_tokens - 1) for request in self.requests]
+        masks, limits, switches = self._masks, self._limits, self._switches
+        allowed = [None if each.ended else mask_of(each, masks, limits, switches) for each in self.requests]
+        places = [min(len(request.output), limits.max_new_tokens - 1) for request in self.requests]
         drawn = [numbers[place] for numbers, place in zip(self._uniforms, places, strict=True)]
-        tokens = choose(Scores(scores), self.allowed(), self._limits.temperature, drawn, len(self._masks.vocabulary))
+        tokens = choose(Scores(scores), allowed, limits.temperature, drawn, len(masks.vocabulary))
         for row, request in enumerate(self.requests):
             if request.ended:
-                tokens[row] = self._limits.eos_id
+                tokens[row] = limits.eos_id
         only = torch.full_like(scores, float("-inf"))
         only[torch.arange(len(tokens)), tokens] = 0.0
         return only
@@ -55,12 +57,6 @@ class GuidedLogits(LogitsProcessor):
             if not request.ended:
                 request.log_probabilities += [] if values is None else [values[row]]
                 request.take(token, self._masks.vocabulary, self._limits)
-
-    def allowed(self) -> list[Mask | None]:
-        """Return each row's mask; None where nothing is refused."""
-        return [
-            None if each.ended else mask_of(each, self._masks, self._limits, self._switches) for each in self.requests
-        ]
 
 
 def generate_batch(

@@ -24,7 +24,7 @@ from rollout.decoding.cache import PADDING, Backbone, RaggedCache, serves_ragged
 from rollout.decoding.choice import Scores, choose, log_probabilities, mask_of, uniforms_of
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.reference import generate_batch
-from rollout.decoding.request import Request, RequestLimits, is_out_of_memory
+from rollout.decoding.rows import Request, RequestLimits, is_out_of_memory
 from rollout.records.sampling import ALL_OFF, Switches, batches
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError, RunFailed
 from rollout.decoding.guide import Guide
-from rollout.decoding.request import is_out_of_memory
+from rollout.decoding.rows import is_out_of_memory
 from rollout.policies.models import LoraAdapter, empty_model, source
 from rollout.policies.policy import Completion, TokenPolicy, model_digest
 from rollout.prompts.style import PromptStyle

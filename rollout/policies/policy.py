@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem
 from rollout.decoding.guide import Guide
-from rollout.decoding.request import Request
+from rollout.decoding.rows import Request
 from rollout.decoding.vocabulary import token_bytes
 from rollout.policies.models import (
     MODEL,

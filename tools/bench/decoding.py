@@ -10,7 +10,7 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from rollout.decoding.request import Request, RequestLimits
+from rollout.decoding.rows import Request, RequestLimits
 from rollout.records.sampling import ALL_OFF, Switches
 from tools.bench.cold_masks import cold_masks
 from tools.bench.joined_adapters import joined_adapters, outside_the_model

@@ -9,7 +9,7 @@ from time import process_time
 from typing import Any
 
 from rollout.decoding.masks import MaskEngine
-from rollout.decoding.request import Request, RequestLimits
+from rollout.decoding.rows import Request, RequestLimits
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.policies.adapted import joined
 from rollout.records.sampling import ALL_OFF

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from rollout.decoding.masks import Mask, MaskEngine
-from rollout.decoding.request import Request, RequestLimits
+from rollout.decoding.rows import Request, RequestLimits
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.records.sampling import ALL_OFF, Switches
 from training.benches.cells import Cell, Row, Setting, peak_rows, settle, value

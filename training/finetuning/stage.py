@@ -14,7 +14,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from critics.errors import InputError, RunFailed
-from rollout.decoding.request import is_out_of_memory
+from rollout.decoding.rows import is_out_of_memory
 from rollout.policies.models import require_positions
 from rollout.policies.policy import load_tokenizer
 from rollout.records.digests import adapter_weights_digest

@@ -31,7 +31,7 @@ from typing import Any
 
 from critics.errors import RunFailed
 from critics.workers.own_time import die_with_parent
-from rollout.decoding.request import is_out_of_memory
+from rollout.decoding.rows import is_out_of_memory
 from rollout.records.digests import FileState, known_digests, learn_digests
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.out_of_memory import sampling_explanation
