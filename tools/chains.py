@@ -1,4 +1,4 @@
-"""Counts the chains of thought of real models that the critic of `english` certifies, among right and wrong answers.
+"""Counts the chains of thought of real models that are certified and kept by `strict`, among right and wrong answers.
 
     python -m tools.chains [--shared ../shared] [--half odd|even|all] [--part proofwriter|folio|prontoqa-ood|attacks]
                            [--write FILE]
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import certistar
 from critics.judge import judge_record
 
 TRUTHS = {"True": "true", "False": "false", "Uncertain": "unknown", "Unknown": "unknown"}
@@ -27,7 +28,7 @@ _ANSWER = re.compile(r"ANSWER:?\s*(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A recorded chain; `group` is what it is counted under, `is_certain` False where the label is no gold answer."""
+    """A recorded chain; `group` is what it is counted under, `label` its gold answer, if it has one."""
 
     id: str
     group: str
@@ -44,9 +45,10 @@ def chains(part: str, shared: Path, half: str) -> Iterator[Chain]:
             continue
         problem = {"id": row["id"], "context": row["context"], "question": row["question"]}
         if part == "attacks":
-            problem |= {"dataset": "own", **(row.get("settings") or {}), "options": row.get("options")}
-            if "meta.formulas" not in problem:
-                yield Chain(row["id"], f"{part} {row['expected']}", problem, row["text"], row["format"])
+            settings = row.get("settings") or {}
+            meta = {"formulas": settings["meta.formulas"]} if "meta.formulas" in settings else {}
+            problem |= {"dataset": settings.get("dataset", "own"), "options": row.get("options"), "meta": meta}
+            yield Chain(row["id"], f"{part} {row['expected']}", problem, row["text"], row["format"])
         elif part == "prontoqa-ood":
             is_right = " ".join(row["prediction"].split()) == " ".join(row["expected"].split())
             said = f"{row['prediction']}\nThe answer is true."
@@ -72,7 +74,10 @@ def _rows(part: str, shared: Path) -> Iterator[dict[str, Any]]:
 def judged(chain: Chain) -> dict[str, Any]:
     """Return the verdict of one chain, judged without its gold answer."""
     record = {"id": chain.id, "problem": chain.problem, "format": chain.format, "completion": chain.text}
-    return judge_record(record)
+    found = judge_record(record)
+    if found["verdict"] == "certified" and not certistar.filter([record]):
+        return {**found, "verdict": "not kept", "reason": "strict keeps none of its grade, or a piece is unread"}
+    return found
 
 
 def main() -> None:
