@@ -76,19 +76,9 @@ class DialogSettings(Settings):
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {
-            "name": self.name,
-            "tests": self.tests,
-            "guidelines": self.guidelines,
-            "examples": self.examples,
-            "max_retries": self.max_retries,
-            "max_refusals": self.max_refusals,
-            "depth": self.depth,
-            "history": self.history,
-            "portion_size": self.portion_size,
-            **({} if self.instructions else {"instructions": False}),
-            **({"constrained": True} if self.constrained else {}),
-        }
+        own = DialogSettings.model_fields.keys() - {"instructions", "constrained"}
+        said = {} if self.instructions else {"instructions": False}
+        return {**self.model_dump(include=own), **said, **({"constrained": True} if self.constrained else {})}
 
 
 class ProgramSettings(Settings):
@@ -127,17 +117,8 @@ class ProgramSettings(Settings):
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {
-            "name": self.name,
-            "num_examples": self.examples,
-            "num_samples": self.samples,
-            "prototypers": list(self.prototypers),
-            "refiners": list(self.refiners),
-            "max_rounds": self.max_rounds,
-            "backup": self.backup,
-            "depth": self.depth,
-            "constrained": self.constrained,
-        }
+        record = self.model_dump(mode="json", include=ProgramSettings.model_fields.keys() - {"language"})
+        return {{"examples": "num_examples", "samples": "num_samples"}.get(key, key): record[key] for key in record}
 
 
 class RoundTripSettings(Settings):
@@ -155,7 +136,7 @@ class RoundTripSettings(Settings):
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {"name": self.name, "prompt": self.prompt, "rounds": self.rounds, "leaks": self.leaks}
+        return self.model_dump(include=set(RoundTripSettings.model_fields))
 
 
 class ServerSettings(Settings):

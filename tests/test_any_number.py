@@ -22,7 +22,7 @@ from critics.errors import InputError
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.job import FineTuning, write_job
-from training.finetuning.sharding import check_launcher
+from training.finetuning.torchrun import check_launcher
 from training.preemption import STATUS, Preempted
 
 ROOT = Path(__file__).parents[1]
@@ -130,21 +130,21 @@ def expected(job: FineTuning, **keys: object) -> tuple[list, list]:
     import torch
 
     from rollout.policies.policy import load_model, load_tokenizer
-    from training.finetuning.example_files import read_examples
-    from training.finetuning.trainer import RowOrder, _collator, rows_of
+    from training.finetuning.examples import Collator, length, read_examples, rows_of
+    from training.finetuning.trainer import RowOrder
 
     config = still(job, "expected", **keys).training
     tokenizer = load_tokenizer(job.model.name)
     examples = read_examples(job.data, job.model, tokenizer, max_tokens=config.max_tokens, loss_on=config.loss_on)
     rows = rows_of(examples, config)
     order = RowOrder(
-        [row.num_tokens for row in rows],
+        list(map(length, rows)),
         seed=job.seed,
         at_once=1,
         rows_a_step=4,
         grouped=config.layout == "grouped",
     )
-    collate = _collator(rows[0], tokenizer.pad_token_id)
+    collate = Collator(tokenizer.pad_token_id, config.layout == "packed")
     model = load_model(job.model.name, attn_implementation=config.attention if keys.get("attention") else "eager")
     numbers, found = list(order), ([], [])
     for start in range(0, len(numbers), 4):
@@ -288,7 +288,7 @@ def test_a_checkpoint_of_other_examples_or_settings_is_not_gone_on_from(job, dat
 
     saving = with_(job, "adapter", checkpoint_steps=1)
     with monkeypatch.context() as patch:
-        patch.setattr("training.finetuning.checkpoints.is_asked", lambda: True)
+        patch.setattr("training.finetuning.callbacks.is_asked", lambda: True)
         with pytest.raises(Preempted):
             train_here(saving)
     for other in (with_(saving, "adapter", learning_rate=1e-3), replace(saving, seed=4)):

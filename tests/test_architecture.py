@@ -240,8 +240,7 @@ def test_no_drawers_and_no_name_of_the_standard_library() -> None:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_every_config_loads(path: Path) -> None:
-    from training.configuration.rewards import load_reinforcement
-    from training.configuration.run import load_run
+    from training.configuration.run import load_reinforcement, load_run
     from training.configuration.section import read_yaml
 
     loaded = (load_reinforcement if "algorithm" in read_yaml(path) else load_run)(path)

@@ -22,22 +22,11 @@ from rollout.servers.policy import ServerPolicy
 from rollout.settings import DialogSettings, ServerSettings
 from rollout.strategies.dialog import converse
 from tests.rehearsal.server import Sent, completion, listening, sent
+from training.configuration.learning import LessonConfig
 from training.curation.filters import kept
-from training.lessons.dialogs import (
-    KINDS,
-    Lesson,
-    LessonConfig,
-    MaskCollator,
-    MaskedExample,
-    checked,
-    lessons,
-    masked_example,
-    mixed,
-    read_lesson,
-    upsampled,
-)
-from training.lessons.examples import IGNORED, ExampleError
+from training.finetuning.examples import IGNORED, Collator, Example, checked, masked_example
 from training.lessons.judged_fields import judged_fields
+from training.lessons.teaching import KINDS, ExampleError, Lesson, lessons, mixed, read_lesson, upsampled
 
 SHOWN = solved_examples()[7]
 PROBLEM = SHOWN.problem()
@@ -253,7 +242,7 @@ def templated(tokenizer: Any, template: str) -> Any:
     return conversation
 
 
-def runs_of(example: MaskedExample, tokenizer: Any, *, learnt: bool) -> list[str]:
+def runs_of(example: Example, tokenizer: Any, *, learnt: bool) -> list[str]:
     """Return the texts of the runs of tokens that are learnt, or are not."""
     runs: list[list[int]] = []
     before = None
@@ -322,9 +311,9 @@ def test_a_real_policy_speaks_and_its_words_are_masked(tiny_model: Path) -> None
 
 
 def test_padding_and_what_was_read_carry_no_label() -> None:
-    short = MaskedExample("a", (5, 6, 7), (False, True, True))
-    long = MaskedExample("b", (5, 6, 7, 8, 9), (False, True, False, True, True))
-    batch = MaskCollator(pad_id=0)([short, long])
+    short = Example("a", (5, 6, 7), (False, True, True))
+    long = Example("b", (5, 6, 7, 8, 9), (False, True, False, True, True))
+    batch = Collator(pad_id=0)([(short,), (long,)])
     assert batch["labels"].tolist() == [[IGNORED, 6, 7, IGNORED, IGNORED], [IGNORED, 6, IGNORED, 8, 9]]
     assert batch["input_ids"].tolist()[0] == [5, 6, 7, 0, 0]
     assert batch["attention_mask"].sum(dim=1).tolist() == [3, 5]
@@ -341,7 +330,7 @@ def test_padding_and_what_was_read_carry_no_label() -> None:
 )
 def test_what_would_teach_nothing_is_an_error(ids: tuple[int, ...], learnt: tuple[bool, ...], told: str) -> None:
     with pytest.raises(ExampleError, match=told):
-        checked(MaskedExample("a", ids, learnt), eos_id=2, max_tokens=3)
+        checked(Example("a", ids, learnt), eos_id=2, max_tokens=3)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ from rollout.strategies.single import sample
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
-from training.rounds.residents import Residents, StageEnded, work_on_all
+from training.rounds.processes import Slot, serve
 from training.workers import choice
 
 PROBLEMS = list(generate(PrOntoQA(hops=(1, 2), extra_kinds=(0, 0)), 4, seed=3))
@@ -458,34 +458,30 @@ def test_a_resident_lets_its_engine_rest_between_stages(tiny_model, stand_in):
     engine_policy(tiny_model).score(["x"], ["y"])
     told, waiting = [], [3, 0]
 
-    class Pipe:
-        def tell(self, message):
-            told.append((message, list(stand_in[0].calls)))
+    def get():
+        return lambda _channel, number: 6 // number, (waiting.pop(0),)  # an `IndexError` ends it
 
-        def hear(self, timeout_s=None):
-            return waiting.pop(0)  # an `IndexError` ends it
+    def send(message):
+        told.append((*message, list(stand_in[0].calls)))
 
     with pytest.raises(IndexError):
-        work_on_all(Pipe(), lambda _channel, number: 6 // number)
-    (first, calls), (second, _) = told
-    assert (first.value(), calls) == (2, ["sleep 1"])
-    with pytest.raises(ZeroDivisionError):
-        second.value()
-    assert isinstance(second, StageEnded)
+        serve(SimpleNamespace(work=SimpleNamespace(get=get), connection=SimpleNamespace(send=send)), stays=True)
+    assert told[0] == ("result", 2, ["sleep 1"])
+    assert (told[1][0], type(told[1][1])) == ("failed", ZeroDivisionError)
 
 
 def test_residents_that_come_after_the_end_are_ended():
     killed = []
     one, two, three = (SimpleNamespace(kill=lambda name=name: killed.append(name)) for name in "abc")
-    residents = Residents()
-    residents.keep({}, one)
-    residents.keep({}, two)
-    assert residents.take({"GPU": "1"}) is None
-    assert {residents.take({}).kill, residents.take({}).kill} == {one.kill, two.kill}, "both have the same place"
-    assert residents.take({}) is None
-    residents.keep({"GPU": "1"}, one)
-    residents.kill()
-    residents.keep({}, three)
+    slot = Slot(keeps=True)
+    slot.keep({}, one)
+    slot.keep({}, two)
+    assert slot.take({"GPU": "1"}) is None
+    assert {slot.take({}).kill, slot.take({}).kill} == {one.kill, two.kill}, "both have the same place"
+    assert slot.take({}) is None
+    slot.keep({"GPU": "1"}, one)
+    slot.kill()
+    slot.keep({}, three)
     assert killed == ["a", "c"]
 
 

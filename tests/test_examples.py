@@ -1,30 +1,31 @@
 import pytest
 
 from training.configuration.fine_tuning import TrainingConfig
+from training.finetuning.examples import IGNORED, Collator, Example, checked
 from training.finetuning.stage import _step_limit
-from training.lessons.examples import IGNORED, CompletionCollator, Example, ExampleError, checked
+from training.lessons.teaching import ExampleError
 
 EOS = 9
 
 
 def test_an_example_that_teaches_nothing_is_an_error():
     for completion in ((), (EOS,)):
-        with pytest.raises(ExampleError, match="no token of the completion is supervised"):
-            checked(Example("e", (1,), completion), eos_id=EOS, max_tokens=10)
+        with pytest.raises(ExampleError, match="no token of it is supervised"):
+            checked(Example.of("e", (1,), completion), eos_id=EOS, max_tokens=10)
 
 
 def test_an_example_without_end_of_text_is_an_error():
     with pytest.raises(ExampleError, match="end-of-text token"):
-        checked(Example("e", (1,), (2, 3)), eos_id=EOS, max_tokens=10)
+        checked(Example.of("e", (1,), (2, 3)), eos_id=EOS, max_tokens=10)
 
 
 def test_an_example_that_would_be_cut_is_an_error():
     with pytest.raises(ExampleError, match=r"exceed training\.max_tokens"):
-        checked(Example("e", (1, 2), (3, EOS)), eos_id=EOS, max_tokens=3)
+        checked(Example.of("e", (1, 2), (3, EOS)), eos_id=EOS, max_tokens=3)
 
 
 def test_the_loss_falls_on_the_completion_alone():
-    batch = CompletionCollator(pad_id=0)([Example("a", (1, 2), (3, EOS)), Example("b", (4,), (EOS,))])
+    batch = Collator(pad_id=0)([(Example.of("a", (1, 2), (3, EOS)),), (Example.of("b", (4,), (EOS,)),)])
     assert batch["input_ids"].tolist() == [[1, 2, 3, EOS], [4, EOS, 0, 0]]
     assert batch["labels"].tolist() == [[IGNORED, IGNORED, 3, EOS], [IGNORED, EOS, IGNORED, IGNORED]]
     assert batch["attention_mask"].tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]

@@ -92,7 +92,7 @@ def test_a_failing_test_blames_the_statements_that_it_names():
     refuted = problem("∀x (Owl(x) → Flies(x))", RELATED)
     text = reply(model, tests=[TEST, wrong])
     assert labels(refuted, text) == ("other",)
-    told = DialogTurn((), True, 0, 0, 0, False, DialogReview("tests", "test_failed", feedback_of(text), "test 2"))
+    told = DialogTurn((), True, 0, 0, 0, False, DialogReview("tests", "test_failed", "test 2", feedback_of(text)))
     counts = failure_counts([Trace("a", refuted, "asp", text, steps=(told,), judgement=judged(refuted, text))])
     assert (counts["several-variables"], counts["tests"], counts["other"]) == (1, 1, 0)
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from training.cli import app
 from training.configuration.model import ModelConfig
+from training.finetuning.examples import ExampleError
 from training.finetuning.stage import read_examples
-from training.lessons.examples import ExampleError
 
 NUM_EXAMPLES = 7
 """No batch of two or four is made up without a rest."""

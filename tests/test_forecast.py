@@ -10,23 +10,20 @@ from critics.errors import InputError
 from tools.capacity import Store, Workload, a100, cost, simulate
 from training import hardware
 from training.benches.cells import value
-from training.benches.models import MODELS
-from training.benches.results import CellResult, Machine, PartResult, write_part
-from training.benches.speeds import machine_speeds
+from training.benches.results import CellResult, Machine, PartResult, machine_speeds, write_part
+from training.benches.synthetic import MODELS
 from training.commands.run import _keep_plan
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
-from training.finetuning.compute import Shape, num_trained, training_flops, training_memory
-from training.finetuning.out_of_memory import most_sparing
+from training.finetuning.compute import Shape, most_sparing, num_trained, training_flops, training_memory
 from training.hardware import Device, device_named
-from training.planning import division
 from training.planning import forecast as looking_ahead
+from training.planning import forecast as planning
 from training.planning.forecast import CannotFit, forecast
-from training.planning.known_models import shape_of
-from training.planning.lengths import Lengths
+from training.planning.lengths import Lengths, shape_of
 from training.planning.speed import Speed, stated_speed
-from training.records.stage_times import read_plan
+from training.records.run_folder import read_plan
 
 LLAMA_8B = Shape(8_030_261_248, 7_504_658_432, 6_979_321_856, 2_981_888, 32, 4096, 14336, 32, 1024, 128_256)
 A100 = Device("NVIDIA A100 80GB", 80 * 2**30, 312e12, 2.0e12, measured=False)
@@ -91,7 +88,7 @@ def test_a_forecast_counts_lines_attempts_and_tokens(config):
     assert found.num_units == 2
     assert found.tokens == pytest.approx(found.attempts * found.lengths.completion)
     assert found.lengths.known
-    assert found.wall_s > 0
+    assert found.plan.wall_s > 0
     assert any("attempts:" in line for line in found.lines())
     assert set(found.plan.stages) == {"rollout", "curation", "fine-tuning", "evaluation"}
     assert any(line.startswith("time: about ") and "rollout" in line for line in found.lines())
@@ -138,7 +135,7 @@ def test_a_rollout_that_cannot_fit_names_the_seats(config, monkeypatch):
 def test_the_policies_of_a_line_share_the_machine_as_the_run_would_start_them(config, monkeypatch):
     """One a core where there is no GPU: what fits once need not fit 96 times."""
     monkeypatch.setattr(looking_ahead, "shape_for", lambda _: LLAMA_8B)
-    monkeypatch.setattr(division, "cores_for_each", lambda jobs: 96 // jobs)
+    monkeypatch.setattr(planning, "cores_for_each", lambda jobs: 96 // jobs)
     host = Device("CPU, one thread", 2**40, 1e11, 1e10, measured=True)
     monkeypatch.setattr(looking_ahead, "device_here", lambda: host)
     star = config.star.model_copy(update={"problems_per_round": 1000 * config.sampling.batch_size})
@@ -176,7 +173,7 @@ def test_other_gpus_are_planned_for_by_their_data_sheets(config):
     assert "not measured" in found.lines()[-2]
     assert found.plan.gpu_hours == pytest.approx(4 * sum(s.seconds for s in found.plan.stages.values()) / 3600)
     assert "GPU-hours on 4 x T4 (data sheet)" in found.lines()[-1]
-    assert found.wall_s < forecast(config, "T4").wall_s
+    assert found.plan.wall_s < forecast(config, "T4").plan.wall_s
 
 
 def test_what_was_measured_on_a_gpu_takes_the_place_of_what_is_assumed_of_it(config, tmp_path, monkeypatch):

@@ -19,8 +19,18 @@ from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import ALL_OFF, Sampling, Switches
 from training.benches.fine_tuning import full_rows
-from training.benches.models import TOY, random_model, write_model
-from training.benches.synthetic import END, PADDING, FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary
+from training.benches.synthetic import (
+    END,
+    PADDING,
+    TOY,
+    FreshOffers,
+    OpeningEngine,
+    OpeningRow,
+    offer_sets,
+    random_model,
+    vocabulary,
+    write_model,
+)
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.job import FineTuning
@@ -148,7 +158,7 @@ def test_float32_trains_on_a_gpu_what_it_trains_on_a_cpu(job, device, tmp_path):
         pytest.skip("needs both")
     from safetensors.torch import load_file
 
-    from training.finetuning import monitor
+    from training.finetuning import callbacks
 
     job = with_(job, precision="float32")
     job = replace(job, model=job.model.model_copy(update={"dtype": "float32"}))
@@ -161,7 +171,7 @@ def test_float32_trains_on_a_gpu_what_it_trains_on_a_cpu(job, device, tmp_path):
 
     write_job(replace(job, out=tmp_path / "cpu"), spec)
     command = [sys.executable, "-m", "training.finetuning.stage", str(spec)]
-    root = Path(monitor.__file__).parents[2]
+    root = Path(callbacks.__file__).parents[2]
     subprocess.run(command, check=True, cwd=root, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
     ours, theirs = (load_file(path / "adapter_model.safetensors") for path in (job.out, tmp_path / "cpu"))
     for name, weights in theirs.items():

@@ -17,7 +17,7 @@ from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
 from training.cli import app
 from training.configuration.run import RunConfig
-from training.finetuning.example_files import examples_path
+from training.finetuning.examples import examples_path
 from training.lineage.entries import LineageError, check_dataset
 from training.records.store import write_json, write_records
 from training.rounds.dataset import curate

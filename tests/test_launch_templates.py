@@ -58,7 +58,7 @@ def test_trainer_reads_the_configurations_own_sharding(sharding, tmp_path):
     from transformers import TrainingArguments
 
     from training.configuration.fine_tuning import TrainingConfig
-    from training.finetuning.sharding import sharding_arguments
+    from training.finetuning.torchrun import sharding_arguments
 
     made = sharding_arguments(TrainingConfig.model_validate({"sharding": sharding, "offload": True}))
     arguments = TrainingArguments(output_dir=str(tmp_path), use_cpu=True, report_to=[], **made)
@@ -71,7 +71,7 @@ def test_deepspeed_gets_a_configuration_that_trainer_can_fill_in(sharding, stage
     from accelerate.utils.deepspeed import HfDeepSpeedConfig
 
     from training.configuration.fine_tuning import TrainingConfig
-    from training.finetuning.sharding import deepspeed
+    from training.finetuning.torchrun import deepspeed
 
     read = HfDeepSpeedConfig(deepspeed(TrainingConfig.model_validate({"sharding": sharding, "offload": True})))
     assert (read.is_zero2(), read.is_zero3()) == (stage == 2, stage == 3)

@@ -14,7 +14,7 @@ from training.cli import app
 from training.configuration.run import RunConfig
 from training.reporting.costs import SPENT, Price, priced, read_prices, spent_on
 from training.reporting.leaderboard import Entry, find_entries, leaderboard, numbers, panels, write_leaderboard
-from training.workers.models import named_models
+from training.workers.policy import named_models
 
 CONFIG = RunConfig.model_validate({"name": "c", "model": {"name": "Qwen/Qwen3-8B"}})
 

@@ -10,10 +10,8 @@ from critics.problem import Problem
 from rollout.policies.policy import load_tokenizer
 from rollout.records.traces import read_trace
 from training.configuration.model import ModelConfig
-from training.finetuning.example_files import read_examples
-from training.finetuning.packing import PackCollator, packed
-from training.lessons.examples import IGNORED, CompletionCollator, Example, ExampleError
-from training.lessons.teaching import completion_example
+from training.finetuning.examples import IGNORED, Collator, Example, packed, read_examples
+from training.lessons.teaching import ExampleError, completion_example
 
 PIP = Problem("pip", "prontoqa", "Pip is a wren. Every wren is a bird.", "True or false: Pip is a bird.", answer="true")
 ODD = "Pip, I dare say, would fly if asked."
@@ -44,9 +42,9 @@ def learnt(labels, tokenizer) -> str:
 def test_labels_leave_out_what_is_not_read(data: Path, tiny_model: Path) -> None:
     tokenizer = load_tokenizer(str(tiny_model))
     (whole,), (covered,) = read(data, tiny_model), read(data, tiny_model, loss_on="covered")
-    assert whole.num_learnt == len(whole.completion_ids)
-    pad = CompletionCollator(tokenizer.pad_token_id or 0)
-    before, after = (pad([example])["labels"][0] for example in (whole, covered))
+    assert whole.num_learnt > covered.num_learnt
+    pad = Collator(tokenizer.pad_token_id or 0)
+    before, after = (pad([(example,)])["labels"][0] for example in (whole, covered))
     assert ODD in learnt(before, tokenizer)
     said = learnt(after, tokenizer)
     assert said.replace(tokenizer.eos_token, "").split() == TEXT.replace(ODD, "").split()
@@ -58,7 +56,7 @@ def test_packed_rows_leave_out_the_same(data: Path, tiny_model: Path) -> None:
     tokenizer = load_tokenizer(str(tiny_model))
     (whole,), (covered,) = read(data, tiny_model), read(data, tiny_model, loss_on="covered")
     (row,) = packed([whole, covered], room=4096)
-    labels = PackCollator(tokenizer.pad_token_id or 0)([row])["labels"][0]
+    labels = Collator(tokenizer.pad_token_id or 0, packed=True)([row])["labels"][0]
     assert learnt(labels, tokenizer).count(ODD) == 1
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
-from training.finetuning.checkpoints import MARK, is_whole, newest_whole
+from training.finetuning.callbacks import MARK, is_whole, newest_whole
 from training.finetuning.job import FineTuning
 from training.finetuning.stage import train_here
 from training.preemption import STATUS, Preempted, raised
@@ -44,7 +44,7 @@ def work_of(job: FineTuning) -> Path:
 
 def stopped_after(job: FineTuning, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a fine-tuning in this process that gets SIGTERM in a step."""
-    from training.finetuning.monitor import StepBeats
+    from training.finetuning.callbacks import StepBeats
 
     def ask(self: object, args: object, state: object, control: object, **others: object) -> None:
         if state.global_step == step - 1:

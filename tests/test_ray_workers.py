@@ -246,7 +246,7 @@ def test_no_more_is_under_way_than_the_cluster_has_room_for(ray_cluster, monkeyp
 
 
 def test_an_address_where_nothing_listens_is_told_at_once():
-    from training.workers.cluster import kept_cluster
+    from training.workers.distributed import kept_cluster
 
     with pytest.raises(RunFailed, match=r"127\.0\.0\.1:1 .*ray start --head"), kept_cluster("127.0.0.1:1"):
         pass

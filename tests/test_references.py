@@ -28,7 +28,7 @@ from training.configuration.problems import ProblemsConfig
 from training.configuration.run import ArmConfig, EvaluationConfig, RunConfig, StarConfig, load_run
 from training.configuration.section import ConfigError
 from training.curation.filters import kept
-from training.finetuning.example_files import read_examples
+from training.finetuning.examples import read_examples
 from training.lessons.references import completions, dialogs
 from training.lessons.teaching import file_examples
 from training.records.store import read_records

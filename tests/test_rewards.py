@@ -14,7 +14,7 @@ from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.records.traces import read_trace
 from training.cli import app
-from training.configuration.rewards import load_reinforcement
+from training.configuration.run import load_reinforcement
 from training.configuration.section import ConfigError
 from training.records.store import read_records, write_records
 from training.rewards.certified import CertifiedReward, credited, reward, rows, said_in, tokens_before

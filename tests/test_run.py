@@ -21,8 +21,7 @@ from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.records.open_store import OpenStore
 from training.records.run_folder import locked
-from training.records.shards import pack
-from training.records.store import read_records, write_json, write_records
+from training.records.store import pack, read_records, write_json, write_records
 from training.reporting.comparison import write_report
 from training.rounds.line import Line
 from training.rounds.loop import measure, roll_out_and_certify, run_line

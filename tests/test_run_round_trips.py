@@ -29,8 +29,8 @@ from training.records.store import read_records, write_json, write_records
 from training.reporting.comparison import write_report
 from training.rounds.line import Line
 from training.rounds.loop import measure, run_line
+from training.rounds.measurement import chance_of, refusal
 from training.rounds.problems import training_problems
-from training.rounds.promotion import chance_of, refusal
 from training.rounds.run import lines_of
 from training.rounds.run import run as run_all
 from training.workers.local import LocalWorkers

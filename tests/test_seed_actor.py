@@ -33,8 +33,9 @@ from tools.seeds.configuration import (
     PretrainingConfig,
     load_pretraining,
 )
-from training.lessons.dialogs import LessonConfig, masked_example
-from training.lessons.dialogs import lessons as lessons_of
+from training.configuration.learning import LessonConfig
+from training.finetuning.examples import masked_example
+from training.lessons.teaching import lessons as lessons_of
 
 ROOT = Path(__file__).parents[1]
 SEED = ROOT / "checkpoints" / "seed-actor"

@@ -8,17 +8,21 @@ import pytest
 
 from critics.errors import InputError, RunFailed
 from training.commands.pack import pack as pack_run
-from training.records import shards
 from training.records.run_folder import locked
-from training.records.shards import find, index_path, pack, packed_path, sealed_traces
-from training.records.store import StoreError, read_records, write_records
+from training.records.store import (
+    StoreError,
+    pack,
+    packed_path,
+    read_records,
+    sealed_traces,
+    write_records,
+)
 
 RECORDS = [{"id": f"p{n}#0", "completion": "[[infer:(tumpus rex)]] ä " * 20, "sample": n} for n in range(50)]
 
 
 @pytest.fixture
-def traces(tmp_path, monkeypatch):
-    monkeypatch.setattr(shards, "LINES_PER_MEMBER", 7)
+def traces(tmp_path):
     path = tmp_path / "round-000" / "traces.jsonl"
     write_records(path, RECORDS, checksum=True)
     (path.parent / "dataset").mkdir()
@@ -41,21 +45,6 @@ def test_the_same_file_packs_to_the_same_bytes(traces):
     first = pack(traces).path.read_bytes()
     traces.write_bytes(plain)
     assert pack(traces).path.read_bytes() == first
-
-
-def test_the_index_finds_a_record_without_the_other_members(traces):
-    pack(traces)
-    for record in RECORDS:
-        assert find(traces, record["id"]) == record
-    with pytest.raises(StoreError, match="has no record 'p99#0'"):
-        find(traces, "p99#0")
-    (_, _, third, *_) = read_records(index_path(traces))
-    content = packed_path(traces).read_bytes()
-    end = third["offset"] + third["bytes"]
-    packed_path(traces).write_bytes(bytes(third["offset"]) + content[third["offset"] : end])
-    assert [find(traces, name)["id"] for name in third["ids"]] == third["ids"]
-    with pytest.raises(StoreError, match=r"traces\.jsonl\.gz:1: cannot be read"):
-        find(traces, "p0#0")
 
 
 def test_datasets_reads_what_is_packed(traces, tmp_path):
@@ -92,15 +81,6 @@ def test_a_flipped_bit_is_caught_or_changes_nothing(traces):
             told.append(str(error))
     assert len(told) > 250
     assert all("traces.jsonl.gz" in message for message in told)
-
-
-def test_an_index_of_another_file_is_refused(traces):
-    pack(traces)
-    (entry, *_) = entries = list(read_records(index_path(traces)))
-    entry["ids"].reverse()
-    write_records(index_path(traces), entries, checksum=True)
-    with pytest.raises(StoreError, match="the index is another file's"):
-        find(traces, "p0#0")
 
 
 def test_the_command_packs_finished_rounds_alone(traces, capsys):

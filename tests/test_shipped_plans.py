@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from critics.problem import Problem
 from training.cli import app
 from training.configuration.run import load_run
-from training.planning.known_models import KNOWN
+from training.planning.lengths import KNOWN
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 HARDWARE = re.compile(r"^# Hardware: (\S+)$", re.MULTILINE)

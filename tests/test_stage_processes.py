@@ -19,12 +19,11 @@ from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
 from training.configuration.run import RunConfig, load_run
 from training.records.open_store import OpenStore
-from training.records.stage_times import read_times
+from training.records.run_folder import read_times
 from training.rounds.line import Line, Notice, Shard
 from training.rounds.loop import run_round
 from training.rounds.measurement import RoundMeasured
-from training.rounds.processes import Child, StageProcesses
-from training.rounds.residents import Residents
+from training.rounds.processes import Child, Slot, StageProcesses
 from training.rounds.rollout import RoundTraces, ShardedRollout, certify, roll_out, sample_missing
 from training.rounds.rollout_store import RolloutKey, RolloutStore
 from training.rounds.run import Slots
@@ -87,25 +86,22 @@ def test_attempts_are_judged_while_others_are_sampled(tmp_path):
     asking = RolloutKey({}, 7, PolicyDigests("m"), is_batched=True)
     sampled = LocalWorkers(load=numbering)
 
+    judged = []
+
     def judging(records):
+        """Another pair of problems is sampled as each is judged."""
+        judged.append(len(records))
+        rollout.sample(RolloutRequest(PROBLEMS[: 2 * len(judged) + 2], SAMPLING))
         return [{"verdict": "unproved"} for _ in records]
 
     def round_traces(store):
         units = RolloutStore(store, asking)
         return RoundTraces(units, verdicts, partial(sampled.sample, AUTHOR), judging, 2, lambda _: None, unwatched)
 
-    rollout = round_traces(OpenStore(tmp_path / "a.jsonl"))
-    judged = []
-
-    def rollout_ended(_timeout_s):
-        """Another pair of problems is sampled each time that this is asked."""
-        judged.append(verdicts.num_records)
-        rollout.sample(RolloutRequest(PROBLEMS[: 2 * len(judged)], SAMPLING))
-        return len(judged) == 3
-
-    certification = round_traces(attempts)
-    certification.judge(RolloutRequest(PROBLEMS, SAMPLING), rollout_ended)
-    assert judged == [0, 2, 4]
+    rollout, certification = round_traces(OpenStore(tmp_path / "a.jsonl")), round_traces(attempts)
+    rollout.sample(RolloutRequest(PROBLEMS[:2], SAMPLING))
+    certification.judge(RolloutRequest(PROBLEMS, SAMPLING))
+    assert judged == [2, 2, 2]
     assert [trace.problem.id for trace in certification.judged(RolloutRequest(PROBLEMS, SAMPLING))] == [
         problem.id for problem in PROBLEMS
     ]
@@ -118,7 +114,7 @@ def processes(out: Path, told: list | None = None, *, samplers: int = 0, gpus: t
     report = (told if told is not None else []).append
     workers = CONFIG.workers.model_copy(update={"samplers": samplers})
     config = CONFIG.model_copy(update={"workers": workers})
-    return StageProcesses(config, out, config.arms[0], 0, "a-seed-0", report, 1, gpus)
+    return StageProcesses(config, out, config.arms[0], 0, "a-seed-0", report, 1, Slot(gpus))
 
 
 def surroundings(_line):
@@ -180,9 +176,9 @@ def wait_long(line):
 
 
 def follow(line):
-    """Return when the other stage has ended, and leave a mark."""
-    while not line.rollout_ended(0.05):
-        pass
+    """Return when the other stage has left its mark, and leave another."""
+    while not (line.run / "led").exists():
+        time.sleep(0.05)
     (line.run / "followed").touch()
 
 
@@ -363,7 +359,7 @@ def test_a_stages_own_error_is_raised_as_it_is(tmp_path):
         processes(tmp_path).run(refuse)
 
 
-def test_the_second_of_two_stages_hears_of_the_end_of_the_first(tmp_path):
+def test_the_second_of_two_stages_works_beside_the_first(tmp_path):
     processes(tmp_path).spread(lead, most=1, beside=follow)
     assert {path.name for path in tmp_path.iterdir()} >= {"led", "followed"}
 
@@ -444,7 +440,7 @@ def test_where_a_run_has_failed_the_next_one_of_the_process_starts(tmp_path):
 
 
 def test_a_line_that_begins_as_the_run_ends_is_ended_too(tmp_path):
-    slots = Slots(1, [])
+    slots = Slots([Slot()])
     slots.kill()
     with slots.held(processes(tmp_path)) as stages, pytest.raises(RunFailed):
         stages.run(surroundings)
@@ -459,27 +455,27 @@ def noted(out: Path) -> list[int]:
 
 
 def test_a_resident_runs_one_stage_after_another_for_one_line_after_another(tmp_path):
-    residents = Residents()
+    slot = Slot(keeps=True)
     for _ in range(2):
         stages = processes(tmp_path)
-        stages.residents = residents
+        stages.slot = slot
         for _ in range(2):
             stages.spread(note_process, most=1)
         stages.kill()  # as its line ends, the resident goes on
-    residents.kill()
+    slot.kill()
     assert len(noted(tmp_path)) == 4
     assert len(set(noted(tmp_path))) == 1
 
 
 def test_a_resident_that_dies_is_replaced_and_one_whose_stage_fails_is_ended(tmp_path):
-    residents = Residents()
+    slot = Slot(keeps=True)
     stages = processes(tmp_path)
-    stages.residents = residents
+    stages.slot = slot
     stages.spread(note_process, most=1)
     stages.spread(note_process_and_crash_once, most=1)
     with pytest.raises(InputError, match="no such file"):
         stages.spread(note_process_and_refuse, most=1)
-    residents.kill()
+    slot.kill()
     first, dead, new, failed = noted(tmp_path)
     assert first == dead != new == failed
-    assert residents.take({}) is None
+    assert slot.take({}) is None

@@ -151,7 +151,7 @@ def test_a_run_is_not_gone_on_with_under_other_inputs(what: str, tiny_model: Pat
 
 def test_reinforcing_does_not_go_into_an_adapter_that_is_there(job: FineTuning, tmp_path: Path) -> None:
     pytest.importorskip("trl")
-    from training.configuration.rewards import ReinforcementConfig
+    from training.configuration.run import ReinforcementConfig
     from training.rewards.reinforcement import reinforce
 
     config = ReinforcementConfig.model_validate({"name": "t", "model": {"name": job.model.name}, "group": 2})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from training.records.stage_times import Plan, PlannedStage, StageTime, add_time, read_plan, read_times, write_plan
+from training.records.run_folder import Plan, PlannedStage, StageTime, add_time, read_plan, read_times, write_plan
 from training.reporting.costs import time_lines, times_of
 
 PLAN = Plan(

@@ -2,7 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -15,9 +16,10 @@ from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError, validated
 from training.finetuning.job import FineTuning, read_job, write_job
 from training.finetuning.stage import fine_tune
-from training.finetuning.trackers import check_installed, tracking
+from training.finetuning.trackers import Tracking, check_installed, tracking
 from training.records.store import write_json, write_records
-from training.rounds.loop import is_unsampled, round_metrics, track_round
+from training.rounds.line import Line
+from training.rounds.loop import is_unsampled, round_metrics, tell_trackers
 
 EXAMPLES = [
     {"id": f"e{i}", "prompt": "Question: so?\n", "completion": f"{i}\nAnswer: true", "completion_ids": []}
@@ -82,11 +84,16 @@ def test_tensorboard_gets_losses_and_round_metrics_and_the_adapter_stays_the_sam
 
     tracked = tracking(["tensorboard"], "tiny/strict-0", log)
     for _ in range(2):  # a run that goes on tells nothing twice
-        track_round(tracked, a_round(tmp_path / "tracked"), 2.0)
+        tell_trackers(line_of(tracked, a_round(tmp_path / "tracked")), 1, 2.0)
     found = scalars(events)
     assert found["evaluation/accuracy"] == [(1, pytest.approx(0.6))]
     assert found["rollout/tokens_per_s"] == [(1, 4.0)]
     assert found["verdicts/unproved"] == [(1, 3.0)]
+
+
+def line_of(tracked: Tracking, folder: Path) -> Line:
+    line = SimpleNamespace(tracking=tracked, round_path=lambda _: folder, on_progress=lambda _: None)
+    return cast("Line", line)
 
 
 def test_trackio_keeps_everything_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,8 +104,9 @@ def test_trackio_keeps_everything_on_this_machine(tmp_path: Path, monkeypatch: p
     found = a_round(tmp_path)
     code = (
         "import sys; from pathlib import Path; from training.finetuning.trackers import tracking;"
-        "from training.rounds.loop import track_round;"
-        "track_round(tracking(['trackio'], 'tiny/strict-0', Path(sys.argv[1])), Path(sys.argv[2]), None)"
+        "from training.rounds.loop import tell_trackers; from types import SimpleNamespace;"
+        "line = SimpleNamespace(tracking=tracking(['trackio'], 'tiny/strict-0', Path(sys.argv[1])));"
+        "line.round_path = lambda _: Path(sys.argv[2]); line.on_progress = lambda _: None; tell_trackers(line, 1, None)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "log"), str(found)]
     done = subprocess.run(

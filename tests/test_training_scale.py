@@ -15,11 +15,10 @@ from critics.errors import InputError
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.section import ConfigError
+from training.finetuning.examples import IGNORED, Collator, Example, length, packed
 from training.finetuning.job import FineTuning, TrainingFailed, read_job, write_job
-from training.finetuning.packing import PackCollator, packed
 from training.finetuning.stage import fine_tune, train_here
 from training.finetuning.torchrun import launch
-from training.lessons.examples import IGNORED, Example
 from training.watchdog import Progress
 
 ROOT = Path(__file__).parents[1]
@@ -102,28 +101,27 @@ def loss_of(model, batch) -> float:
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
 def test_packed_examples_do_not_see_each_other(tiny_model, attention):
     from rollout.policies.policy import load_model
-    from training.lessons.examples import CompletionCollator
 
     model = load_model(str(tiny_model), attn_implementation=attention).eval()
-    examples = [Example(str(i), (5, 6 + i, 7), tuple(range(20 + i, 30 + 2 * i))) for i in range(4)]
+    examples = [Example.of(str(i), (5, 6 + i, 7), tuple(range(20 + i, 30 + 2 * i))) for i in range(4)]
     rows = packed(examples, room=32)
     assert len(rows) < len(examples)
-    apart = sum(loss_of(model, CompletionCollator(0)([example])) for example in examples)
-    together = loss_of(model, PackCollator(0)(rows))
+    apart = sum(loss_of(model, Collator(0)([(example,)])) for example in examples)
+    together = loss_of(model, Collator(0, packed=True)(rows))
     assert together == pytest.approx(apart, rel=1e-5)
-    seen = PackCollator(0)(rows) | {"position_ids": None}
+    seen = Collator(0, packed=True)(rows) | {"position_ids": None}
     assert loss_of(model, seen) != pytest.approx(apart, rel=1e-5)
 
 
 def test_rows_are_filled_by_first_fit_and_lose_nothing():
-    examples = [Example(str(n), (1,) * n, (2,)) for n in (3, 9, 2, 5, 4)]
+    examples = [Example.of(str(n), (1,) * n, (2,)) for n in (3, 9, 2, 5, 4)]
     rows = packed(examples, room=10)
-    assert [[example.id for example in row.examples] for row in rows] == [["9"], ["5", "3"], ["4", "2"]]
-    assert all(row.num_tokens <= 10 for row in rows)
+    assert [[example.id for example in row] for row in rows] == [["9"], ["5", "3"], ["4", "2"]]
+    assert all(length(row) <= 10 for row in rows)
 
 
 def test_the_first_token_of_a_packed_example_is_not_learnt():
-    batch = PackCollator(0)(packed([Example("a", (1,), (2,)), Example("b", (), (3, 4))], room=9))
+    batch = Collator(0, packed=True)(packed([Example.of("a", (1,), (2,)), Example.of("b", (), (3, 4))], room=9))
     assert batch["labels"].tolist() == [[IGNORED, 2, IGNORED, 4]]
     assert batch["position_ids"].tolist() == [[0, 1, 0, 1]]
 
@@ -200,7 +198,7 @@ def test_what_changes_a_result_changes_the_digest():
 
 def test_remedies_for_memory_say_which_of_them_a_run_goes_on_with():
     from training.configuration.run import RunConfig
-    from training.finetuning.out_of_memory import explanation, remedies
+    from training.finetuning.compute import explanation, remedies
 
     def digest(training: TrainingConfig) -> str:
         return RunConfig(name="t", model=ModelConfig(name="m"), training=training).digest()
@@ -247,7 +245,7 @@ def test_grouped_rows_come_in_one_order_however_many_are_computed_at_once():
 def test_each_step_of_a_fine_tuning_and_each_part_of_one_is_told():
     from transformers import TrainerState
 
-    from training.finetuning.monitor import StepBeats
+    from training.finetuning.callbacks import StepBeats
 
     told: list[Progress] = []
     beats = StepBeats(told.append, Path("round-000/adapter"))
@@ -326,7 +324,7 @@ def test_out_of_memory_names_the_knobs(job, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 
-    monkeypatch.setattr("training.finetuning.trainable.trainable_model", fail)
+    monkeypatch.setattr("training.finetuning.architecture.trainable_model", fail)
     with pytest.raises(TrainingFailed) as caught:
         train_here(job)
     for knob in ("gradient_checkpointing=true", "batch_size=2", "max_tokens", "quantisation=nf4"):

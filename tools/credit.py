@@ -17,7 +17,7 @@ from typing import Any
 
 from critics.judge import JudgePool
 from rollout.records.sampling import Sampling
-from training.configuration.rewards import ReinforcementConfig, load_reinforcement
+from training.configuration.run import ReinforcementConfig, load_reinforcement
 from training.curation.filters import judged
 from training.estimates import Proportion, compare_paired
 from training.lineage.provenance import commit

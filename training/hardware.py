@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
@@ -94,7 +95,12 @@ def device_here(dtype: str = "float32") -> Device:
     import torch
 
     if not torch.cuda.is_available():
-        return _measured_cpu(dtype)
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)  # as a fine-tuning has here
+        try:
+            return Device(HOST, available_memory(), *_speed("cpu", getattr(torch, dtype), 512), measured=True)
+        finally:
+            torch.set_num_threads(threads)
     cuda: Any = torch.cuda
     properties = cuda.get_device_properties(0)
     known = next((numbers for name, numbers in PUBLISHED.items() if name in properties.name), None)
@@ -111,14 +117,21 @@ def num_cores() -> int:
 
 def memory_of_a_core() -> float:
     """Return a core's part of the whole memory of the machine, or of its container."""
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            with open(limit, encoding="ascii") as most:  # noqa: PTH123
-                total = min(total, int(most.read()))
-        except (OSError, ValueError):
-            continue
-    return total / num_cores()
+    return min([_machine_bytes(), *(limit for limit, _ in _container_bytes())]) / num_cores()
+
+
+def _machine_bytes() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _container_bytes() -> list[tuple[int, int]]:
+    """Return the limit of this process's container, and how much of it is used; nothing without one."""
+    found: list[tuple[int, int]] = []
+    for folder, names in (("", ("max", "current")), ("memory/", ("limit_in_bytes", "usage_in_bytes"))):
+        with suppress(OSError, ValueError):
+            limit, used = (int(Path(f"/sys/fs/cgroup/{folder}memory.{name}").read_text("ascii")) for name in names)
+            found.append((limit, used))
+    return found
 
 
 def num_training_processes() -> int:
@@ -126,19 +139,6 @@ def num_training_processes() -> int:
     import torch
 
     return max(1, torch.cuda.device_count())
-
-
-def _measured_cpu(dtype: str) -> Device:
-    """One thread, since that is what a fine-tuning has here."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        flops, bandwidth = _speed("cpu", getattr(torch, dtype), 512)
-    finally:
-        torch.set_num_threads(threads)
-    return Device(HOST, available_memory(), flops, bandwidth, measured=True)
 
 
 def _speed(device: str, dtype: object, size: int) -> tuple[float, float]:
@@ -184,25 +184,8 @@ def peak_memory() -> int:
 
 def available_memory() -> float:
     """Return the bytes that a process could still take, by the machine and by the limit of its container."""
-    available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123
-            lines = dict(line.split(":") for line in file)
+    available = _machine_bytes()
+    with suppress(OSError, KeyError, ValueError):
+        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text("ascii").splitlines())
         available = min(available, 1024 * int(lines["MemAvailable"].split()[0]))
-    except (OSError, KeyError, ValueError):
-        pass
-    return min([available, *_container_room()])
-
-
-def _container_room() -> list[float]:
-    found: list[float] = []
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        try:
-            with open(limit, encoding="ascii") as most, open(used, encoding="ascii") as now:  # noqa: PTH123
-                found.append(float(int(most.read()) - int(now.read())))
-        except (OSError, ValueError):
-            continue
-    return found
+    return float(min([available, *(limit - used for limit, used in _container_bytes())]))

@@ -94,7 +94,7 @@ def review(reply: Reply) -> DialogReview:
             told = feedback_of(reply.text) or "the program contradicts itself"
             return _fault("contradiction", "base_inconsistent", told, "the program", written)
         if reply.depth == "compile":
-            return DialogReview("clean", "", "", "", written)
+            return DialogReview("clean", "", "", "", written=written)
         found = _failing(reply, prepared, outcome)
         if found is None and reply.depth == "strict":
             found = _beyond_passing(reply, prepared, outcome)
@@ -106,7 +106,7 @@ def review(reply: Reply) -> DialogReview:
     except MemoryError:
         told = "the program takes more memory than is allowed; write a simpler one"
         return _fault("unknown", "memory_limit", told, "the program", written)
-    return found or DialogReview("clean", "", "", "", written, num_tests=len(written.tests))
+    return found or DialogReview("clean", "", "", "", len(written.tests), written=written)
 
 
 def review_here(replies: Sequence[Reply]) -> list[DialogReview]:
@@ -151,7 +151,7 @@ def _fault(
     """Return a review that finds fault with a part of the reply, or with the tests at some positions."""
     told = told if len(told) <= _LONGEST_TOLD else f"{told[:_LONGEST_TOLD]} .."
     part = ", ".join(f"test {position + 1}" for position in failing) or part
-    return DialogReview(kind, reason, told, part, written, failing, len(written.tests))
+    return DialogReview(kind, reason, part, told, len(written.tests), failing, written=written)
 
 
 def _unreadable(reply: Reply, error: AspError) -> DialogReview:

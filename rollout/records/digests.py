@@ -3,10 +3,11 @@
 import hashlib
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
 FileState = tuple[str, int, int, int]
@@ -60,23 +61,22 @@ class PolicyDigests:
 
     base: str
     adapter: str | None = None
-    engine: EngineUse | None = None
+    engine: Annotated[EngineUse | None, Field(exclude_if=lambda value: value is None)] = None
     """None: the loop of this project, or a server."""
-    prompt: str | None = None
+    prompt: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
     """SHA-256 of the file of a user's own prompt; None where the prompt is the project's."""
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form; this project's own loop goes without saying."""
-        engine = {} if self.engine is None else {"engine": asdict(self.engine)}
-        prompt = {} if self.prompt is None else {"prompt": self.prompt}
-        return {"base": self.base, "adapter": self.adapter, **engine, **prompt}
+        return _DIGESTS.dump_python(self, mode="json")
+
+
+_DIGESTS = TypeAdapter(PolicyDigests)
 
 
 def read_digests(record: Mapping[str, Any]) -> PolicyDigests:
     """Build the digests from their JSON form."""
-    engine = record.get("engine")
-    use = None if engine is None else EngineUse(**engine)
-    return PolicyDigests(record["base"], record.get("adapter"), use, record.get("prompt"))
+    return _DIGESTS.validate_python(record)
 
 
 class ServerUse(TypedDict, total=False):

@@ -7,7 +7,7 @@ conflict.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -49,7 +49,14 @@ Outcome: TypeAlias = ProvedAnswer | Abstained
 
 def select(attempts: Sequence[Trace], rule: AnswerRule) -> Outcome:
     """Return the answer that the attempts' proofs give; two formalisms that agree come before one that is alone."""
-    proofs = _proofs(attempts)
+    proofs: dict[str, list[Trace]] = {}
+    for attempt in attempts:
+        if attempt.problem.answer is not None:
+            # Attack: judge with the gold answer at hand, which refutes every wrong proof for the model.
+            raise ValueError(f"attempt {attempt.id!r} was judged with the gold answer; withhold it (`blind`)")
+        certificate = attempt.judged.certificate
+        if attempt.judged.is_certified and certificate is not None:
+            proofs.setdefault(certificate["claim"], []).append(attempt)
     if not proofs:
         return Abstained("no_proof")
     agreed = {claim for claim in proofs if len({proof.format for proof in proofs[claim]}) > 1}
@@ -89,18 +96,6 @@ def majority(attempts: Sequence[Trace]) -> tuple[str, float] | None:
         return None
     answer, count = votes.most_common(1)[0]
     return answer, count / len(attempts)
-
-
-def _proofs(attempts: Sequence[Trace]) -> Mapping[str, list[Trace]]:
-    found: dict[str, list[Trace]] = {}
-    for attempt in attempts:
-        if attempt.problem.answer is not None:
-            # Attack: judge with the gold answer at hand, which refutes every wrong proof for the model.
-            raise ValueError(f"attempt {attempt.id!r} was judged with the gold answer; withhold it (`blind`)")
-        certificate = attempt.judged.certificate
-        if attempt.judged.is_certified and certificate is not None:
-            found.setdefault(certificate["claim"], []).append(attempt)
-    return found
 
 
 def _varied(proofs: Sequence[Trace]) -> tuple[Trace, ...]:

@@ -5,11 +5,11 @@ kind in JSON.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Discriminator, Tag, TypeAdapter
+from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, TypeAdapter
 
 from rollout.records.digests import PolicyDigests, ServerUse
 
@@ -25,24 +25,29 @@ Ending = Literal["arrived", "leak", "no_description", "unparsable"]
 described next cannot be read."""
 
 
-Positions = Annotated[tuple[int, ...], BeforeValidator(lambda numbers: [number - 1 for number in numbers])]
+Positions = Annotated[
+    tuple[int, ...],
+    BeforeValidator(lambda numbers: [number - 1 for number in numbers]),
+    PlainSerializer(lambda positions: [position + 1 for position in positions]),
+]
 """Positions from 0, which JSON counts from 1."""
+NoneUnsaid = Field(exclude_if=lambda value: value is None)
+"""For fields that a record leaves out where they are None."""
+
+
+@cache
+def _adapter(of: type) -> TypeAdapter[Any]:
+    return TypeAdapter(of)
 
 
 class Recorded:
-    """Dataclass of a trace's record, whose keys are its fields in order; some are left out where they say nothing."""
+    """Dataclass of a trace's record, whose keys are its fields in order."""
 
     __slots__ = ()
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form; a step says its kind first."""
-        kind = _KINDS.get(type(self))
-        record: dict[str, Any] = {} if kind is None else {"kind": kind}
-        for name in _names(type(self)):
-            value = getattr(self, name)
-            if name not in _UNSAID or value not in _UNSAID[name]:
-                record[name] = value if isinstance(value, str | int) else _plain(value)
-        return record
+        return _adapter(type(self)).dump_python(self, mode="json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class SecondOpinion(Recorded):
     finished: bool
     seed: int
     policy: PolicyDigests
-    server: ServerUse | None = None
+    server: Annotated[ServerUse | None, NoneUnsaid] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +80,18 @@ class DialogReview(Recorded):
 
     kind: ReviewKind
     reason: str
-    told: str
-    """Text that the actor is told; empty where the reply is clean."""
     part: str
     """Part at fault, in words: `the program`, `test 2`, `the query`, .. ; empty where none is."""
-    written: ReplyContent = field(default=ReplyContent(), compare=False)
-    """For comparing a reply with the next one; no file has it."""
+    told: str
+    """Text that the actor is told; empty where the reply is clean."""
+    num_tests: int = 0
     failing: Positions = ()
     """Positions of the tests that do not pass or are none; empty where the fault is elsewhere."""
-    num_tests: int = 0
-    opinion: SecondOpinion | None = None
-    unmet: Positions | None = None
+    unmet: Annotated[Positions | None, NoneUnsaid] = None
     """Positions of the tests whose condition the solver finds unmet, where others fail because they are no tests."""
+    opinion: Annotated[SecondOpinion | None, NoneUnsaid] = None
+    written: Annotated[ReplyContent, Field(exclude=True)] = field(default=ReplyContent(), compare=False)
+    """For comparing a reply with the next one; no file has it."""
 
     @property
     def num_met(self) -> int:
@@ -94,19 +99,6 @@ class DialogReview(Recorded):
         if self.kind not in ("clean", "tests"):
             return 0
         return self.num_tests - len(self.failing if self.unmet is None else self.unmet)
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "kind": self.kind,
-            "reason": self.reason,
-            "part": self.part,
-            "told": self.told,
-            "num_tests": self.num_tests,
-            "failing": [position + 1 for position in self.failing],
-            **({} if self.unmet is None else {"unmet": [position + 1 for position in self.unmet]}),
-            **({} if self.opinion is None else {"opinion": self.opinion.record()}),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +110,7 @@ class RunReview(Recorded):
     told: str
     """Fault of the program in the critic's words; empty where it has none."""
     answer: str | None = None
-    explanation: str = ""
+    explanation: Annotated[str, Field(exclude_if=lambda value: not value)] = ""
     """Statements that clash, or situations that differ, for `undecided`; empty where there is nothing to show."""
 
     @property
@@ -131,6 +123,7 @@ class RunReview(Recorded):
 class DialogTurn(Recorded):
     """One reply of an actor, whose text is among the trace's messages, and the critic's review of it."""
 
+    kind: Literal["turn"] = field(default="turn", init=False)
     completion_ids: tuple[int, ...]
     finished: bool
     seed: int
@@ -141,7 +134,7 @@ class DialogTurn(Recorded):
     refused: bool
     """True if it changed nothing that could mend what was wrong before."""
     review: DialogReview
-    server: ServerUse | None = None
+    server: Annotated[ServerUse | None, NoneUnsaid] = None
 
     @property
     def is_accepted(self) -> bool:
@@ -161,6 +154,7 @@ class LeakFound(Recorded):
 class Leg(Recorded):
     """One direction of one round of a round trip: what was read, what was written, and what of it counts."""
 
+    kind: Literal["leg"] = field(default="leg", init=False)
     direction: Direction
     prompt: str
     completion: str
@@ -169,25 +163,26 @@ class Leg(Recorded):
     text: str
     """The description or the formula: the completion without thinking."""
     seed: int
-    leak: LeakFound | None = None
-    server: ServerUse | None = None
+    leak: Annotated[LeakFound | None, NoneUnsaid] = None
+    server: Annotated[ServerUse | None, NoneUnsaid] = None
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramReply(Recorded):
     """One reply on the way to a solver program: a sample, a refinement, a check or a back-up answer."""
 
+    kind: Literal["reply"] = field(default="reply", init=False)
     purpose: str
-    asked: str | None
+    asked: Annotated[str | None, NoneUnsaid]
     """Text said before it; None for a sample, which answers the problem itself."""
     text: str
     completion_ids: tuple[int, ...]
     finished: bool
     seed: int
-    server: ServerUse | None = None
-    review: RunReview | None = None
+    server: Annotated[ServerUse | None, NoneUnsaid] = None
+    review: Annotated[RunReview | None, NoneUnsaid] = None
     """Review of the program that it holds; None where it was to hold none."""
-    kept: bool | None = None
+    kept: Annotated[bool | None, NoneUnsaid] = None
     """True if a refinement came as far as the version before it, False if not; None for what is no refinement."""
 
 
@@ -195,6 +190,7 @@ class ProgramReply(Recorded):
 class Rating(Recorded):
     """Log-probabilities of the sampled programs, given the problem and the other way round; None where nobody says."""
 
+    kind: Literal["rating"] = field(default="rating", init=False)
     coder: tuple[float | None, ...]
     reviewer: tuple[float | None, ...]
 
@@ -203,6 +199,7 @@ class Rating(Recorded):
 class ChosenSample(Recorded):
     """Choice of one of the sampled programs."""
 
+    kind: Literal["choice"] = field(default="choice", init=False)
     prototyper: str
     chosen: int
     """Its position among the samples."""
@@ -220,53 +217,7 @@ def versions(steps: Sequence[ProgramStep]) -> list[ProgramReply]:
     return [samples[chosen], *(reply for reply in replies if reply.kept)]
 
 
-_KINDS: Mapping[type, str] = {
-    DialogTurn: "turn",
-    Leg: "leg",
-    ProgramReply: "reply",
-    Rating: "rating",
-    ChosenSample: "choice",
-}
-_UNSAID: Mapping[str, tuple[str | None, ...]] = {
-    **dict.fromkeys(("server", "leak", "asked", "review", "kept"), (None,)),
-    "explanation": ("",),
-}
-"""Fields that a record leaves out, by the value that says nothing."""
-
-
-@cache
-def _names(shape: Any) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(shape))
-
-
-def _plain(value: Any) -> Any:
-    """Return a field's JSON form; keys of mappings are texts there."""
-    if isinstance(value, tuple):
-        return list(cast("tuple[object, ...]", value))
-    if isinstance(value, Recorded | PolicyDigests):
-        return value.record()
-    if isinstance(value, Mapping):
-        return {str(key): part for key, part in cast("Mapping[object, object]", value).items()}
-    return value
-
-
-def _kind(step: Mapping[str, object]) -> object:
-    return step["kind"]
-
-
-_STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(
-    tuple[
-        Annotated[
-            Annotated[DialogTurn, Tag("turn")]
-            | Annotated[Leg, Tag("leg")]
-            | Annotated[ProgramReply, Tag("reply")]
-            | Annotated[Rating, Tag("rating")]
-            | Annotated[ChosenSample, Tag("choice")],
-            Discriminator(_kind),
-        ],
-        ...,
-    ]
-)
+_STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(tuple[Annotated[Step, Discriminator("kind")], ...])
 
 
 def read_steps(record: Mapping[str, Any]) -> tuple[Step, ...]:

@@ -219,37 +219,33 @@ def read_trace(record: Mapping[str, Any]) -> Trace:
     """
     attempt = read_attempt(record)
     try:
-        return _traced(record, Trace(attempt.id, attempt.problem, attempt.format, attempt.completion))
+        sampling, policy, backup, judgement = (record.get(k) for k in ("sampling", "policy", "backup", "judgement"))
+        is_dialog = record.get("completion") is None
+        return Trace(
+            *(attempt.id, attempt.problem, attempt.format, attempt.completion),
+            prompt=record.get("prompt"),
+            completion_ids=tuple(record.get("completion_ids") or ()),
+            finished=record.get("finished") is not False,
+            sample=record.get("sample") or 0,
+            seed=record.get("seed") or 0,
+            hint=bool(record.get("hint")),
+            sampling=_sampling(sampling) if is_object(sampling) else None,
+            policy=read_digests(policy) if is_object(policy) else None,
+            strategy=record.get("strategy"),
+            messages=tuple(record["messages"]) if is_dialog else (),
+            steps=read_steps(record),
+            ending=record.get("ending"),
+            backup=BackupAnswer(backup["kind"], backup["answer"]) if is_object(backup) else None,
+            server=record.get("server"),
+            forced=tuple(record.get("forced") or ()),
+            log_probabilities=tuple(record.get("log_probabilities") or ()),
+            thoughts=record.get("thoughts") or "",
+            derived_from=record.get("derived_from"),
+            by=record.get("by"),
+            judgement=read_judgement(judgement) if is_object(judgement) else None,
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"trace {attempt.id}: it is not what a rollout writes ({error!r})") from error
-
-
-def _traced(record: Mapping[str, Any], bare: Trace) -> Trace:
-    sampling, policy, backup, judgement = (record.get(k) for k in ("sampling", "policy", "backup", "judgement"))
-    is_dialog = record.get("completion") is None
-    return replace(
-        bare,
-        prompt=record.get("prompt"),
-        completion_ids=tuple(record.get("completion_ids") or ()),
-        finished=record.get("finished") is not False,
-        sample=record.get("sample") or 0,
-        seed=record.get("seed") or 0,
-        hint=bool(record.get("hint")),
-        sampling=_sampling(sampling) if is_object(sampling) else None,
-        policy=read_digests(policy) if is_object(policy) else None,
-        strategy=record.get("strategy"),
-        messages=tuple(record["messages"]) if is_dialog else (),
-        steps=read_steps(record),
-        ending=record.get("ending"),
-        backup=BackupAnswer(backup["kind"], backup["answer"]) if is_object(backup) else None,
-        server=record.get("server"),
-        forced=tuple(record.get("forced") or ()),
-        log_probabilities=tuple(record.get("log_probabilities") or ()),
-        thoughts=record.get("thoughts") or "",
-        derived_from=record.get("derived_from"),
-        by=record.get("by"),
-        judgement=read_judgement(judgement) if is_object(judgement) else None,
-    )
 
 
 def _sampling(record: Mapping[str, Any]) -> Sampling:

@@ -31,11 +31,10 @@ from training.cli import app
 from training.configuration.model import ModelConfig
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
-from training.finetuning.architecture import KEEPS_APART, require_suited
-from training.finetuning.example_files import read_examples
-from training.finetuning.monitor import Monitor
+from training.finetuning.architecture import KEEPS_APART, require_suited, trainable_model
+from training.finetuning.callbacks import Monitor
+from training.finetuning.examples import read_examples
 from training.finetuning.stage import train_here
-from training.finetuning.trainable import trainable_model
 
 QUICK = ("qwen3", "gemma2")
 RESULTS = ROOT / "docs/results/architectures"
@@ -188,7 +187,7 @@ def test_every_end_of_text_of_a_model_ends_one_and_the_first_is_taught(model, tm
         record = {"id": "a", "prompt": "Who?", "completion": made.text, "completion_ids": list(made.ids)}
         (tmp_path / "examples.jsonl").write_text(json.dumps(record) + "\n")
         (example,) = read_examples(tmp_path, subject.job("x").model, policy.tokenizer, max_tokens=99)
-        assert example.completion_ids == (*written, policy.eos_id)
+        assert example.ids[example.learnt.index(True) :] == (*written, policy.eos_id)
     allowed = policy.masks().allowed(row_of(LogicGuide.for_problem(subject.problems[0])))
     assert set(policy.end_ids) <= set(allowed.tolist())
     assert policy.tokenizer.bos_token_id not in allowed

@@ -56,7 +56,7 @@ CASES = (
 
 BARE = Case("process", 32, 1, 1, tokens=32, vocabulary=640)
 """So small a fine-tuning that what its process takes is Python, torch and the libraries."""
-PRELOADED = ["bitsandbytes", "peft", "training.finetuning.trainable", "training.finetuning.trainer"]
+PRELOADED = ["bitsandbytes", "peft", "training.finetuning.architecture", "training.finetuning.trainer"]
 
 
 def memory(repeats: int) -> list[Row]:

@@ -12,8 +12,7 @@ from rollout.records.traces import Trace
 from tools.bench.timing import Timing, interleaved
 from training.benches.cells import Row
 from training.records.open_store import OpenStore
-from training.records.shards import pack
-from training.records.store import line_of, read_records
+from training.records.store import line_of, pack, read_records
 
 NUM_RECORDS = 5_000
 BATCH = 100

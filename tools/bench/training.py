@@ -8,7 +8,7 @@ from typing import Any
 
 from tools.bench.timing import Timing, interleaved
 from training.benches.cells import Row
-from training.lessons.examples import IGNORED, CompletionCollator, Example
+from training.finetuning.examples import IGNORED, Collator, Example
 
 NUM_STEPS = 6
 BATCH = 8
@@ -23,7 +23,7 @@ def training(repeats: int) -> list[Row]:
 
     torch.set_num_threads(1)
     examples = _examples(NUM_STEPS * BATCH)
-    ours = _trainer(examples, CompletionCollator(PAD))
+    ours = _trainer([(example,) for example in examples], Collator(PAD))
     plain = _trainer([_labelled(example) for example in examples], _plain_collator())
     rounds = max(1, min(REPEATS, repeats))
     timings = [Timing("ours", _timed(ours)), Timing("plain", _timed(plain))]
@@ -41,7 +41,7 @@ def training(repeats: int) -> list[Row]:
 
 def _examples(num: int) -> list[Example]:
     rng = random.Random("bench training")
-    return [Example(str(i), _ids(rng, rng.randrange(30, 80)), _ids(rng, rng.randrange(40, 120))) for i in range(num)]
+    return [Example.of(str(i), _ids(rng, rng.randrange(30, 80)), _ids(rng, rng.randrange(40, 120))) for i in range(num)]
 
 
 def _ids(rng: random.Random, length: int) -> tuple[int, ...]:
@@ -49,8 +49,8 @@ def _ids(rng: random.Random, length: int) -> tuple[int, ...]:
 
 
 def _labelled(example: Example) -> dict[str, list[int]]:
-    ids = [*example.prompt_ids, *example.completion_ids]
-    return {"input_ids": ids, "labels": [IGNORED] * len(example.prompt_ids) + list(example.completion_ids)}
+    labels = [i if learnt else IGNORED for i, learnt in zip(example.ids, example.learnt, strict=True)]
+    return {"input_ids": list(example.ids), "labels": labels}
 
 
 def _plain_collator() -> Callable[[Sequence[Any]], Any]:

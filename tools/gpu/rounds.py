@@ -1,6 +1,6 @@
 """Rounds on a GPU: a certified STaR round of a 1 B model, and the smoke run beside the CPU's.
 
-The 1 B model is the seed model of the repository in a larger one's shape (`training.benches.models`): it costs what
+The 1 B model is the seed model of the repository in a larger one's shape (`training.benches.synthetic`): it costs what
 1 B parameters cost, and what it writes can be certified.
 """
 
@@ -14,8 +14,8 @@ from time import perf_counter
 from typing import Any
 
 from training.benches.cells import Cell, Row, Setting, started, value
-from training.benches.models import MODELS, Model
-from training.planning.known_models import Dimensions
+from training.benches.synthetic import MODELS, Model
+from training.planning.lengths import Dimensions
 
 ROOT = Path(__file__).parents[2]
 SEED, SMOKE = "checkpoints/seed", "configs/smoke.yaml"
@@ -92,7 +92,7 @@ def _run_all(config: Any, out: Path) -> bool:
 
 
 def _stage_seconds(out: Path) -> Mapping[str, float]:
-    from training.records.stage_times import read_times
+    from training.records.run_folder import read_times
 
     found: dict[str, float] = {}
     for time in read_times(out):

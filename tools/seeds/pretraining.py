@@ -14,7 +14,7 @@ from typing import Any
 
 from critics.problem import Formal, Problem
 from critics.replay.formula import Literal, parse_statement
-from rollout.policies.policy import load_model, load_tokenizer, model_digest
+from rollout.policies.policy import load_model, load_tokenizer, model_digest, prompt_ids
 from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import compose, decide, numbered_sentences, read_out
@@ -29,7 +29,7 @@ from tools.seeds.configuration import (
     RoundTripPretrainingConfig,
 )
 from tools.seeds.piece_tokenizer import EOS, PAD
-from training.lessons.examples import CompletionCollator, Example, tokenised
+from training.finetuning.examples import Collator, Example
 from training.logs import quieten
 
 _PIECES = r" ?[0-9]+-| 'x\)+\]\]| 'x\) -> \((?:not \()?|\)*\]\]| ?\[\[[a-z]+:\(*(?:not \()?| ?[A-Za-z]+|[0-9]|\s|."
@@ -220,15 +220,21 @@ def _examples(config: AnyPretrainingConfig, phase: int, tokenizer: Any) -> Itera
         case PretrainingConfig():
             lessons = demonstrations(config.phases[phase], seed=config.seed, index=phase, format_=config.format)
             for problem, completion in lessons:
-                yield tokenised(problem.id, text(problem, _BARE), completion, tokenizer)
+                yield _tokenised(problem.id, text(problem, _BARE), completion, tokenizer)
         case ActorPretrainingConfig():
             for lesson in actor_curriculum.lessons(config, config.phases[phase], seed=seed):
                 turns = [dict(turn) for turn in lesson.messages]
                 read = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-                yield tokenised(lesson.id, read, lesson.reply, tokenizer)
+                yield _tokenised(lesson.id, read, lesson.reply, tokenizer)
         case RoundTripPretrainingConfig():
             for lesson in round_trip_curriculum.lessons(config, config.phases[phase], seed=seed):
-                yield tokenised(lesson.id, lesson.prompt, lesson.completion, tokenizer)
+                yield _tokenised(lesson.id, lesson.prompt, lesson.completion, tokenizer)
+
+
+def _tokenised(example_id: str, prompt: str, completion: str, tokenizer: Any) -> Example:
+    """Tokenise prompt and completion apart, as the policy does when it rolls out, and end in end-of-text."""
+    completion_ids = tokenizer(completion, add_special_tokens=False)["input_ids"]
+    return Example.of(example_id, prompt_ids(tokenizer, prompt, _BARE), [*completion_ids, tokenizer.eos_token_id])
 
 
 def _trainer(
@@ -240,7 +246,7 @@ def _trainer(
 ) -> Any:
     from transformers import Trainer, TrainingArguments
 
-    collator = CompletionCollator(tokenizer.pad_token_id)
+    collator = Collator(tokenizer.pad_token_id)
     arguments = TrainingArguments(
         output_dir=str(out),
         num_train_epochs=1,
@@ -261,7 +267,12 @@ def _trainer(
         remove_unused_columns=False,
         seed=config.seed,
     )
-    return Trainer(model, arguments, train_dataset=batches, data_collator=lambda rows: collator(rows[0]))  # type: ignore[arg-type]
+    return Trainer(
+        model,
+        arguments,
+        train_dataset=batches,
+        data_collator=lambda rows: collator([(example,) for example in rows[0]]),
+    )  # type: ignore[arg-type]
 
 
 def _provenance(config: AnyPretrainingConfig, model: Any, tokenizer: Any, metrics: dict[str, float]) -> dict[str, Any]:

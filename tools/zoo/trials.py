@@ -28,13 +28,11 @@ from rollout.strategies.single import sample
 from tools.zoo.models import SHAPES
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
-from training.finetuning.architecture import require_suited
+from training.finetuning.architecture import require_suited, trainable_model
+from training.finetuning.examples import Collator, Example
 from training.finetuning.job import FineTuning
-from training.finetuning.packing import Pack, PackCollator
 from training.finetuning.stage import train_here
-from training.finetuning.trainable import trainable_model
 from training.finetuning.trainer import CheckedTrainer
-from training.lessons.examples import CompletionCollator, Example
 from training.preemption import Preempted
 
 NUM_NEW = 24
@@ -132,9 +130,9 @@ def padded(subject: Subject) -> None:
     job = subject.job("padded")
     model = trainable_model(job, require_suited(job.model, job.training)).eval()
     one, other = _examples(40, 30), _examples(35, 5)
-    batch = _logits(model, CompletionCollator(0)([one, other]))
+    batch = _logits(model, Collator(0)([(one,), (other,)]))
     for row, example in enumerate((one, other)):
-        alone = _logits(model, CompletionCollator(0)([example]))[0]
+        alone = _logits(model, Collator(0)([(example,)]))[0]
         _assert_near(batch[row, : example.num_tokens], alone, "an example in a padded batch has other logits")
 
 
@@ -144,9 +142,9 @@ def packed(subject: Subject) -> None:
     _trained(subject, job)
     model = trainable_model(job, require_suited(job.model, job.training)).eval()
     one, changed, other = _examples(40, 30), _examples(40, 30, seed=5), _examples(35, 5)
-    alone = _logits(model, PackCollator(0)([Pack((other,))]))[0]
+    alone = _logits(model, Collator(0, packed=True)([(other,)]))[0]
     for neighbour in (one, changed):
-        beside = _logits(model, PackCollator(0)([Pack((neighbour, other))]))[0, neighbour.num_tokens :]
+        beside = _logits(model, Collator(0, packed=True)([(neighbour, other)]))[0, neighbour.num_tokens :]
         _assert_near(beside, alone, "an example sees the one before it in a pack")
 
 
@@ -243,7 +241,7 @@ def _trained(subject: Subject, job: FineTuning) -> None:
     _assert_allowed(trace)
     plain = load_model(str(subject.folder if job.training.method != "full" else job.out), dtype="float32")
     adapted = plain if job.training.method == "full" else peft.PeftModel.from_pretrained(plain, str(job.out))
-    batch = CompletionCollator(0)([_examples(40, 30)])
+    batch = Collator(0)([(_examples(40, 30),)])
     before = _logits(subject.policy().model, batch)
     after = _logits(policy.model, batch)
     _assert_near(after, _logits(adapted.eval(), batch), "the policy does not write with what was trained")
@@ -254,7 +252,7 @@ def _trained(subject: Subject, job: FineTuning) -> None:
 def _examples(prompt: int, rest: int, seed: int = 0) -> Example:
     generator = torch.Generator().manual_seed(seed + prompt)
     ids = torch.randint(10, 500, (prompt + rest,), generator=generator).tolist()
-    return Example("", tuple(ids[:prompt]), tuple(ids[prompt:]))
+    return Example.of("", tuple(ids[:prompt]), tuple(ids[prompt:]))
 
 
 def _logits(model: Any, batch: Mapping[str, Any]) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Decoding on a GPU: the own loop, transformers' `generate` and vLLM, freely and under guides, and the masks' share.
+"""Decoding on a GPU: the own loop, transformers' `generate` and vLLM, freely and under guides.
 
 Guides are those of `tools.bench.decoding`: a block after ten tokens of free text, each with a new set of fifty
 strings. Prompts are random tokens, and every row writes as many tokens as it may.
@@ -6,26 +6,30 @@ strings. Prompts are random tokens, and every row writes as many tokens as it ma
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.rows import Request, RequestLimits
 from rollout.decoding.rows import Row as GuidedRow
-from rollout.records.sampling import ALL_OFF, Switches
+from rollout.records.sampling import ALL_OFF, Sampling, Switches
 from training.benches.cells import Cell, Row, Setting, peak_rows, settle, value
-from training.benches.models import MODELS, TOY, Model, random_model, write_model
 from training.benches.synthetic import (
     END,
+    MODELS,
     NUM_FREE,
     PADDING,
     SET_SIZE,
+    TOY,
     FreshOffers,
+    Model,
     OpeningEngine,
     OpeningRow,
     offer_sets,
+    random_model,
     vocabulary,
+    write_model,
 )
 from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.architecture import with_lora
@@ -47,11 +51,6 @@ class Size:
     new: int
 
 
-def size_of(setting: Setting) -> Size:
-    """Return what is written in a measurement."""
-    return Size((2,), 8, 12) if setting.toy else Size(BATCHES, PROMPT, NEW)
-
-
 def shape_of(name: str, setting: Setting) -> Model:
     """Return a model's shape, or a tiny one's."""
     return TOY if setting.toy else MODELS[name]
@@ -62,14 +61,15 @@ class Bench:
     """One model at a time, its masks, and requests."""
 
     setting: Setting
-    size: Size = field(init=False)
     _name: str = ""
     _model: Any = None
     _engine: OpeningEngine | None = None
     _run: int = 0
 
-    def __post_init__(self) -> None:
-        self.size = size_of(self.setting)
+    @property
+    def size(self) -> Size:
+        """Batches and tokens of a measurement."""
+        return Size((2,), 8, 12) if self.setting.toy else Size(BATCHES, PROMPT, NEW)
 
     def model(self, name: str) -> Any:
         """Return a random model; the one before is let go of."""
@@ -136,26 +136,27 @@ class Bench:
 
         def write(num_new: int) -> int:
             requests, limits = self.requests(batch, guided=guided), RequestLimits(1.0, num_new, END, PADDING)
-            if not guided:
-                return _generated(model, requests, num_new)
-            from rollout.decoding.reference import generate_batch
+            if guided:
+                from rollout.decoding.reference import generate_batch
 
-            return sum(map(len, generate_batch(model, requests, self.engine(name), limits)))
+                return sum(map(len, generate_batch(model, requests, self.engine(name), limits)))
+            import torch
+            from transformers import GenerationConfig
+
+            ids = torch.tensor([request.prompt_ids for request in requests], device=model.device)
+            config = GenerationConfig(
+                do_sample=True,
+                temperature=1.0,
+                top_k=0,
+                max_new_tokens=num_new,
+                pad_token_id=PADDING,
+                eos_token_id=None,
+            )
+            with torch.inference_mode():
+                written = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=config)
+                return int((written.shape[1] - ids.shape[1]) * written.shape[0])  # read, so that the GPU has ended
 
         return self.rows(write, batch)
-
-
-def _generated(model: Any, requests: Sequence[Request], num_new: int) -> int:
-    import torch
-    from transformers import GenerationConfig
-
-    ids = torch.tensor([request.prompt_ids for request in requests], device=model.device)
-    config = GenerationConfig(
-        do_sample=True, temperature=1.0, top_k=0, max_new_tokens=num_new, pad_token_id=PADDING, eos_token_id=None
-    )
-    with torch.inference_mode():
-        written = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=config)
-        return int((written.shape[1] - ids.shape[1]) * written.shape[0])  # read, so that the GPU has ended
 
 
 def decoding(setting: Setting) -> Iterator[Cell]:
@@ -199,9 +200,8 @@ class OpeningTexts(MaskEngine):
 
 def in_vllm(setting: Setting) -> Iterator[Cell]:
     """Yield vLLM in this process, by shape, guided and free, and batch."""
-    size = size_of(setting)
     for name in SHAPES[:1] if setting.toy else ("1.5B", "0.5B", "8B"):
-        for batch in size.batches:
+        for batch in Bench(setting).size.batches:
             for guided in (True, False):
                 how = "guided" if guided else "free"
                 yield Cell(
@@ -213,7 +213,7 @@ def in_vllm(setting: Setting) -> Iterator[Cell]:
 
 def _vllm(setting: Setting, name: str, batch: int, *, guided: bool) -> list[Row]:
     from rollout.engines.grammar import GuidedRequest
-    from rollout.engines.vllm import EngineRequest, EngineSampling, EngineSettings, running_engine
+    from rollout.engines.vllm import EngineSettings, running_engine
 
     shape, bench = shape_of(name, setting), Bench(setting)
     folder = write_model(shape, setting.scratch / name, setting.device)
@@ -221,85 +221,11 @@ def _vllm(setting: Setting, name: str, batch: int, *, guided: bool) -> list[Row]
     engine = running_engine(settings, str(folder), lambda: OpeningTexts(vocabulary(shape.size.vocab_size)), None)
 
     def write(num_new: int) -> int:
-        requests: list[EngineRequest] = []
-        for request in bench.requests(batch, guided=guided):
-            guide = None if request.row is None else GuidedRequest(request.row.guide, num_new, fits_blocks=False)
-            requests.append(EngineRequest(request.prompt_ids, request.seed, guide))
-        return sum(map(len, engine.write(requests, EngineSampling(1.0, num_new, END), None)))
+        requests = bench.requests(batch, guided=guided)
+        rows = [request.row for request in requests]
+        guides = [None if row is None else GuidedRequest(row.guide, num_new, fits_blocks=False) for row in rows]
+        prompts, seeds = [request.prompt_ids for request in requests], [request.seed for request in requests]
+        sampling = Sampling(max_new_tokens=num_new)
+        return sum(map(len, engine.write(prompts, guides, seeds, sampling, end_ids=[END], adapter=None)))
 
     return bench.rows(write, batch)
-
-
-class _TimedMasks(OpeningEngine):
-    """Masks that take the time of being asked."""
-
-    def __init__(self, tokens: Sequence[bytes | None]) -> None:
-        super().__init__(tokens)
-        self.seconds, self.num, self.longest = 0.0, 0, 0.0
-
-    def mask(self, row: GuidedRow) -> Mask:
-        """Return the mask."""
-        began = perf_counter()
-        found = super().mask(row)
-        taken = perf_counter() - began
-        self.seconds, self.num, self.longest = self.seconds + taken, self.num + 1, max(self.longest, taken)
-        return found
-
-
-def masks(setting: Setting) -> Iterator[Cell]:
-    """Yield the masks' share of a guided step: of a new process, and when all kinds of states have been met."""
-    bench = Bench(setting)
-    for name in SHAPES[:1] if setting.toy else SHAPES[:2]:
-        for batch in bench.size.batches:
-            yield Cell(f"{name}/finite sets/{batch}", lambda n=name, b=batch: _shares(bench, n, b))
-    yield Cell("LogicGuide/masks alone", lambda: _logic_masks(setting))
-
-
-def _shares(bench: Bench, name: str, batch: int) -> list[Row]:
-    from rollout.decoding.sampling import DecodingLoop
-
-    model, rows = bench.model(name), list[Row]()
-    bench.own(name, min(batch, 4), guided=True)  # the GPU's kernels are loaded, in masks of another engine
-    engine = _TimedMasks(vocabulary(shape_of(name, bench.setting).size.vocab_size))
-    for state in ("cold", "warm"):
-        requests = bench.requests(batch, guided=True)
-        loop = DecodingLoop(model, engine, RequestLimits(1.0, bench.size.new, END, PADDING), ALL_OFF)
-        engine.seconds, engine.num, engine.longest = 0.0, 0, 0.0
-        began = perf_counter()
-        loop.run(requests, batch)
-        whole = perf_counter() - began
-        rows += [
-            value(f"share_{state}", engine.seconds / whole, "ratio", against="the loop's time, guided"),
-            value(f"mask_us_{state}", 1e6 * engine.seconds / engine.num, "us", n=engine.num),
-            value(f"longest_ms_{state}", 1e3 * engine.longest, "ms", n=engine.num),
-        ]
-    return rows
-
-
-def _logic_masks(setting: Setting) -> list[Row]:
-    """Time the masks of LogicGuide along demonstrations: of the first problems, and of those after them."""
-    from rollout.decoding.rows import row_of
-    from rollout.guides.logic import LogicGuide
-    from rollout.problems.prontoqa import PrOntoQA, generate
-    from rollout.prompts.demonstration import demonstrate
-
-    size = (TOY if setting.toy else MODELS["8B"]).size.vocab_size
-    engine = MaskEngine(vocabulary(size), [END])
-    problems = list(generate(PrOntoQA(), 2 if setting.toy else 16, seed=0))
-    rows: list[Row] = []
-    for state, half in (("cold", problems[: len(problems) // 2]), ("warm", problems[len(problems) // 2 :])):
-        taken: list[float] = []
-        for problem in half:
-            assert problem.formal is not None
-            text = demonstrate(problem, problem.formal, style="annotated").encode()
-            row = row_of(LogicGuide.for_problem(problem))
-            for token in engine.trie.longest_match(text):
-                began = perf_counter()
-                engine.mask(row)
-                taken.append(perf_counter() - began)
-                row.push(engine.trie.bytes_of(token))
-        rows += [
-            value(f"mask_us_{state}", 1e6 * sum(taken) / len(taken), "us", n=len(taken)),
-            value(f"longest_ms_{state}", 1e3 * max(taken), "ms", n=len(taken)),
-        ]
-    return rows

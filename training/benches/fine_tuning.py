@@ -1,7 +1,7 @@
 """Fine-tuning on a GPU by method: speed, utilisation and peak memory beside what the memory model says.
 
 The product's own way: a model's folder, a dataset, `train_here`, and the figures of its monitor
-(`training.finetuning.monitor`), of the last ten steps.
+(`training.finetuning.callbacks`), of the last ten steps.
 """
 
 import json
@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from training.benches.cells import GIB, Cell, Row, Setting, settle, value
 from training.benches.decoding import shape_of
-from training.benches.models import TOY, random_model, write_model
+from training.benches.synthetic import TOY, random_model, write_model
 
 STEPS = 20
 """The monitor tells of ten at a time; the first ten load kernels."""
@@ -73,34 +73,26 @@ def _measured(setting: Setting, case: Case) -> Sequence[Row]:
     found = lines[-1]
     step_s = case.batch * case.tokens / found.tokens_per_s
     peak = "measured here" if found.peak_measured else "data sheet"
+    from training.hardware import device_here
+
     rows = [
         value("step_ms", 1e3 * step_s, "ms", n=10, against=f"{case.batch} rows of {case.tokens} tokens"),
         value("tokens_per_s", found.tokens_per_s, "1/s", n=10),
-        value("mfu", found.mfu, "ratio", n=10, against=f"{_peak(setting) / 1e12:.4g} TFLOP/s, {peak}"),
+        value("mfu", found.mfu, "ratio", n=10, against=f"{device_here().flops / 1e12:.4g} TFLOP/s, {peak}"),
     ]
     if setting.on_gpu:
-        forecast = _forecast(case, job.training)
+        from training.benches.synthetic import MODELS
+        from training.finetuning.compute import shape_of_model, training_memory
+
+        shape = shape_of_model(random_model(MODELS.get(case.model, TOY), "meta"))
+        assert shape is not None
+        forecast = training_memory(shape, job.training, tokens=case.tokens, bytes_a_weight=2).total
         rows += [
             value("peak_gib", found.peak_memory_bytes / GIB, "GiB"),
             value("forecast_gib", forecast / GIB, "GiB", against="training.finetuning.compute.training_memory"),
             value("forecast_ratio", forecast / found.peak_memory_bytes, "ratio", against="the measured peak"),
         ]
     return rows
-
-
-def _peak(setting: Setting) -> float:
-    from training.hardware import device_here
-
-    return device_here().flops
-
-
-def _forecast(case: Case, config: Any) -> float:
-    from training.benches.models import MODELS
-    from training.finetuning.compute import shape_of_model, training_memory
-
-    shape = shape_of_model(random_model(MODELS.get(case.model, TOY), "meta"))
-    assert shape is not None
-    return training_memory(shape, config, tokens=case.tokens, bytes_a_weight=2).total
 
 
 def _job(setting: Setting, case: Case) -> tuple[Any, Path]:
@@ -123,12 +115,12 @@ def _job(setting: Setting, case: Case) -> tuple[Any, Path]:
 
 def full_rows(tokenizer: Any, num: int, tokens: int, *, seed: str) -> Iterator[str]:
     """Yield the lines of a dataset whose rows are all as long as they may be: a prompt, and random tokens after it."""
-    from training.lessons.teaching import Completed, Taught
+    from training.lessons.teaching import Taught, completed
 
     rng, prompt = random.Random(seed), "Rex is a cat."
     room = tokens - len(tokenizer(prompt)["input_ids"])
     for number in range(num):
         ids = [rng.randrange(10, 600) for _ in range(room - 1)]
         text = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        learnt = Completed(prompt, text, (*ids, tokenizer.eos_token_id))
+        learnt = completed(prompt, text, (*ids, tokenizer.eos_token_id))
         yield json.dumps(Taught(str(number), learnt, None).record())

@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from training.benches.cells import Cell, Setting
-from training.benches.decoding import decoding, in_vllm, masks
+from training.benches.decoding import decoding, in_vllm
 from training.benches.fine_tuning import fine_tuning
 
 
@@ -66,6 +66,11 @@ PARTS: Mapping[str, Part] = {
         "`configs/smoke.yaml` in float32 here and on the CPU: texts and adapters compared",
         needs="tools.gpu",
     ),
-    "masks": Part(masks, 1.5, "the masks' share of a guided step, in a new process and later"),
+    "masks": Part(
+        _in_a_clone("tools.gpu.masks:masks"),
+        1.5,
+        "the masks' share of a guided step, in a new process and later",
+        needs="tools.gpu",
+    ),
     "vllm": Part(in_vllm, 6, "vLLM in this process, where it is installed", needs="vllm"),
 }

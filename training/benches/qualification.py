@@ -6,22 +6,26 @@ is started again behind the cell that it crashed in.
 
 import os
 import signal
+import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from time import monotonic
+from time import monotonic, perf_counter
+from traceback import format_exc
 
 from critics.errors import InputError
-from training.benches.cells import started
-from training.benches.part import work
+from critics.workers.own_time import die_with_parent
+from training.benches.cells import Cell, Setting, settle, started
 from training.benches.parts import PARTS
 from training.benches.results import (
     ALL,
     FINISHED,
-    Machine,
+    CellResult,
     PartResult,
     cell_result,
     machine,
@@ -56,9 +60,17 @@ def qualify(
         + [f"--parts {','.join(parts)}"] * bool(parts)
         + [f"--limit {minutes:g}"] * (minutes != MINUTES)
     )
-    _must_be_the_same(out, here, toy)
-    if on_cpu:
-        _import_ahead()
+    for before in filter(None, (read_part(path_of(out, name)) for name in PARTS)):
+        if (before.machine.device, before.toy) != (here.device, toy):
+            size = "toy sizes" if before.toy else "full sizes"
+            raise InputError(f"{out} was measured on {before.machine.device} with {size}; name another --out")
+    if on_cpu:  # what most parts need is imported once: their processes are forks of this one
+        from training.logs import quieten
+
+        quieten()
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        for name in ("peft", "training.finetuning.architecture", "training.finetuning.trainer", "training.rounds.loop"):
+            import_module(name)
     deadline = monotonic() + 60 * minutes
     for number, part in enumerate(wanted):
         left = sum(PARTS[later].share for later in wanted[number:] if later == part or not PARTS[later].lacks)
@@ -67,14 +79,6 @@ def qualify(
             tell(_run_part(out, PartResult(part, here, toy, command=command), limit).line())
         write_json(out / ALL, [asdict(result) for result in read_all(out, PARTS)])
     return read_all(out, PARTS)
-
-
-def _must_be_the_same(out: Path, here: Machine, toy: bool) -> None:
-    for name in PARTS:
-        before = read_part(path_of(out, name))
-        if before is not None and (before.machine.device, before.toy) != (here.device, toy):
-            size = "toy sizes" if before.toy else "full sizes"
-            raise InputError(f"{out} was measured on {before.machine.device} with {size}; name another --out")
 
 
 def _run_part(out: Path, new: PartResult, limit_s: float) -> PartResult:
@@ -128,11 +132,65 @@ def _process(out: Path, new: PartResult, limit_s: float, scratch: Path) -> int |
         process.join()
 
 
-def _import_ahead() -> None:
-    """Import what most parts need, once: their processes are forks of this one."""
+STICKY = ("device-side assert", "illegal memory access", "CUDA error", "CUBLAS_STATUS", "unspecified launch failure")
+"""Errors after which a process can do nothing more on its GPU."""
+BROKEN = 3
+"""Exit status of a process that can do no more."""
+MOST_SAID = 1_500
+
+
+def run_part(result: PartResult, out: Path, setting: Setting) -> None:
+    """Measure what is missing, and write after each cell."""
+    write_part(out, replace(result, ended="", running="starting"))
+    for cell in PARTS[result.part].cells(setting):
+        if cell.name in result.cells:
+            continue
+        write_part(out, replace(result, running=cell.name))
+        measured, is_broken = _measured(cell, setting)
+        result = result.with_cell(cell.name, measured)
+        write_part(out, result)
+        if is_broken:
+            sys.exit(BROKEN)
+    write_part(out, replace(result, ended=FINISHED, running=""))
+
+
+def _measured(cell: Cell, setting: Setting) -> tuple[CellResult, bool]:
+    """Return a cell's outcome, and whether this process can do no more."""
+    lacking = [need for need in cell.needs if not (Path(need).exists() if "/" in need else find_spec(need))]
+    if lacking:
+        named = ["/".join(Path(need).parts[-2:]) for need in lacking]
+        return cell_result((), 0.0, skipped=", ".join(f"{name} is not installed" for name in named)), False
+    began = perf_counter()
+    try:
+        rows = tuple(cell.measure())
+    except Exception as error:  # noqa: BLE001 - every other cell is still measured, and the error is kept
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}"[:MOST_SAID]
+        print(format_exc(), file=sys.stderr, flush=True)
+        is_broken = any(sign in said for sign in STICKY)
+    else:
+        return cell_result(rows, perf_counter() - began), False
+    if not is_broken:
+        settle(setting)  # behind the error, which held what was computed
+    return cell_result((), perf_counter() - began, failed=said), is_broken
+
+
+def work(new: PartResult, out: Path, scratch: Path) -> None:
+    """Be the process of a part: `new` is the part of which nothing is measured."""
+    with (out / f"{new.part}.log").open("ab") as log:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+            os.dup2(log.fileno(), stream.fileno())
+    os.setsid()
+    die_with_parent()
+    warnings.simplefilter("ignore")
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
     from training.logs import quieten
 
     quieten()
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    for name in ("peft", "training.finetuning.trainable", "training.finetuning.trainer", "training.rounds.loop"):
-        import_module(name)
+    import torch
+
+    device = "cuda" if new.machine.is_gpu else "cpu"
+    if device == "cpu":
+        torch.set_num_threads(1)
+    run_part(read_part(path_of(out, new.part)) or new, out, Setting(device, new.toy, scratch))

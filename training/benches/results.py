@@ -6,10 +6,9 @@ and the next call measures what is missing or went wrong.
 
 import platform
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,15 @@ from pydantic import TypeAdapter
 
 from critics.errors import InputError
 from training.benches.cells import Row
+from training.benches.decoding import NEW, PROMPT
+from training.benches.fine_tuning import CASES
+from training.benches.parts import PARTS
+from training.benches.synthetic import MODELS
+from training.configuration.fine_tuning import TrainingConfig
 from training.hardware import driver_says, num_cores
-from training.lineage.provenance import commit
+from training.lineage.provenance import commit, version
+from training.planning.lengths import shape_of
+from training.planning.speed import DecodingSpeed, MachineSpeeds, TrainingSpeed
 from training.records.store import write_json
 
 LIBRARIES = ("torch", "transformers", "peft", "accelerate", "bitsandbytes", "vllm", "flash-attn", "triton")
@@ -136,14 +142,10 @@ def read_all(out: Path, names: Iterable[str]) -> tuple[PartResult, ...]:
     return tuple(part for part in files.values() if part)
 
 
-def now() -> str:
-    """Return the time, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def cell_result(rows: tuple[Row, ...], seconds: float, *, failed: str = "", skipped: str = "") -> CellResult:
     """Return a cell's outcome with its provenance."""
-    return CellResult(rows, round(seconds, 2), without_folders(failed), skipped, commit(), now())
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    return CellResult(rows, round(seconds, 2), without_folders(failed), skipped, commit(), at)
 
 
 def without_folders(said: str) -> str:
@@ -160,7 +162,7 @@ def machine(*, on_cpu: bool) -> Machine:
         cores=num_cores(),
         python=platform.python_version(),
         system=f"{platform.system()} {platform.machine()}",
-        versions={name: version for name in LIBRARIES if (version := _version(name))},
+        versions={name: found for name in LIBRARIES if (found := version(name))},
     )
     if on_cpu:
         return known
@@ -178,8 +180,37 @@ def machine(*, on_cpu: bool) -> Machine:
     )
 
 
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return ""
+def machine_speeds(path: Path) -> MachineSpeeds:
+    """Read a folder of results, or its gpu.json; raises `InputError` where they are not of a GPU."""
+    if path.is_file() and path.name != ALL:
+        raise InputError(f"--measured {path}: name a folder of `certistar bench gpu --out`, or its {ALL}")
+    parts = {part.part: part for part in read_all(path.parent if path.is_file() else path, PARTS)}
+    if not parts:
+        raise InputError(f"--measured {path}: no results are there; `certistar bench gpu --out {path}` makes them")
+    known = [part for part in parts.values() if part.machine.is_gpu and not part.toy]
+    if not known:
+        raise InputError(f"--measured {path}: is a rehearsal without a GPU, whose figures mean nothing")
+    decoding = [speed for name in ("decoding", "vllm") if name in parts for speed in _decoding(parts[name])]
+    return MachineSpeeds(known[0].machine.device, tuple(decoding), tuple(_training(parts.get("training"))))
+
+
+def _decoding(part: PartResult) -> Iterator[DecodingSpeed]:
+    by_way: dict[tuple[str, str, str], dict[int, float]] = {}
+    for name, cell in part.cells.items():
+        model, engine, how, batch = name.split("/")
+        steps = [row.value / 1e3 for row in cell.rows if row.name == "step_ms"]
+        if engine in ("own", "vllm") and steps:
+            by_way.setdefault((model, engine, how), {})[int(batch)] = steps[0]
+    for (model, engine, how), steps in by_way.items():
+        shape = shape_of(MODELS[model].family, MODELS[model].size)
+        yield DecodingSpeed(shape, engine, how == "guided", PROMPT, NEW, steps)
+
+
+def _training(part: PartResult | None) -> Iterator[TrainingSpeed]:
+    cases = {f"{case.model}/{case.name}": case for case in CASES}
+    for name, cell in part.cells.items() if part else ():
+        speeds = [row.value for row in cell.rows if row.name == "tokens_per_s"]
+        if name in cases and speeds:
+            case, model = cases[name], MODELS[cases[name].model]
+            config = TrainingConfig.model_validate({"batch_size": case.batch, **case.keys})
+            yield TrainingSpeed(shape_of(model.family, model.size), config, case.tokens, 1 / speeds[0])

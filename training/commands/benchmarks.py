@@ -35,8 +35,7 @@ from training.records.store import read_records, write_json, write_records, writ
 from training.reporting.costs import Price, priced, spent_in, spent_on
 from training.rounds.entry import Measuring
 from training.rounds.rollout_store import stored_strategy
-from training.workers.models import NamedModel
-from training.workers.policy import forget_models, quiet_policy
+from training.workers.policy import NamedModel, forget_models, quiet_policy
 from training.workers.strategies import Strategy, no_review, strategy_of
 
 TRIPS = ArmConfig(name="benchmark", keep="unfiltered", decoding="free", strategy=RoundTripConfig())

@@ -46,7 +46,7 @@ def demonstrate(
     from training.lessons.references import UNTAUGHT, completions, dialogs
     from training.records.store import write_new_records
     from training.rounds.problems import read_problems
-    from training.rounds.references import prompts
+    from training.rounds.rollout import prompts
     from training.workers.strategies import ActorCritic, no_review, strategy_of
 
     if format_ not in _NEEDS:
@@ -82,7 +82,7 @@ def _asked(
             raise InputError(f"{'--arm' if name is not None else '--set'}: name the configuration by --config FILE")
         return None
     from training.configuration.run import load_run
-    from training.rounds.references import shown_to
+    from training.rounds.rollout import shown_to
 
     config = load_run(path, overrides)
     written = "cot" if format_ == "english" else format_

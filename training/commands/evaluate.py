@@ -22,7 +22,7 @@ from training.reporting.samples import NAMES
 if TYPE_CHECKING:
     from training.reporting.leaderboard import Entry
     from training.rounds.entry import Measuring
-    from training.workers.models import NamedModel
+    from training.workers.policy import NamedModel
 
 EXAMPLE = "certistar evaluate configs/smoke.yaml --problems problems.jsonl --adapter adapter"
 RETRY_COUNTS = ("right", "compiled", "tests_passed", "certified")
@@ -104,7 +104,7 @@ def evaluate(
     from training.reporting.leaderboard import Entry, overview
     from training.rounds.entry import Measuring, entry
     from training.rounds.problems import drawn_by_dataset, held_out_problems, read_problems, unshown
-    from training.workers.models import named_models
+    from training.workers.policy import named_models
 
     loaded = load_run(config, overrides)
     chosen = named_models(loaded, models or (), adapter)

@@ -12,8 +12,8 @@ from training.commands.messages import say
 from training.commands.options import Json
 from training.logs import tracked
 from training.records.run_folder import locked
-from training.records.shards import pack as packed_file
-from training.records.shards import sealed_traces
+from training.records.store import pack as packed_file
+from training.records.store import sealed_traces
 
 EXAMPLE = "certistar pack checkpoints/demo"
 

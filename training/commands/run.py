@@ -45,13 +45,13 @@ def run(
             raise InputError(f"{'--on' if on else '--measured'}: belongs to a plan; add --dry-run")
         run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain, patience_s=patience)
         return
-    from training.benches.speeds import machine_speeds
+    from training.benches.results import machine_speeds
     from training.configuration.run import load_run
     from training.finetuning.architecture import require_suited
     from training.logs import quieten
     from training.planning.forecast import forecast
     from training.planning.power import said
-    from training.records.stage_times import write_plan
+    from training.records.run_folder import write_plan
 
     quieten()
     planned = load_run(config, overrides)
@@ -68,7 +68,7 @@ def _keep_plan(config: "RunConfig", folder: Path) -> None:
     """Foretell a run by the data sheet of its GPUs, which this process leaves alone; that it cannot ends nothing."""
     from training.hardware import gpus_by_driver
     from training.planning.forecast import forecast
-    from training.records.stage_times import read_plan, write_plan
+    from training.records.run_folder import read_plan, write_plan
 
     on = gpus_by_driver()
     if on is not None and read_plan(folder) is None:

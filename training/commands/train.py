@@ -32,7 +32,7 @@ def train(
     from rollout.policies.policy import model_digest
     from training.configuration.run import load_run
     from training.configuration.section import ConfigError, read_yaml
-    from training.finetuning.example_files import examples_path
+    from training.finetuning.examples import examples_path
     from training.finetuning.stage import FineTuning, fine_tune
     from training.finetuning.trackers import check_installed
     from training.logs import quieten
@@ -72,7 +72,7 @@ def train(
 
 
 def _reinforce(config: Path, out: Path, overrides: list[str] | None, as_json: bool) -> None:
-    from training.configuration.rewards import load_reinforcement
+    from training.configuration.run import load_reinforcement
     from training.rewards.reinforcement import reinforce
 
     made = reinforce(load_reinforcement(config, overrides), out)

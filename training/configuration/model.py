@@ -68,32 +68,18 @@ class ModelConfig(Section):
     a Hugging Face model or a server. null: one of ours."""
 
     @model_validator(mode="after")
-    def _one_of_them_writes(self) -> Self:
+    def _settings_fit(self) -> Self:
         if self.engine == "sglang":
             raise ValueError("engine: sglang has no engine in this process; serve it (docs/servers.md), or write vllm")
         if self.engine != "own" and (self.server is not None or self.policy is not None):
             raise ValueError("engine: a server or a policy of another package decodes by itself; write own")
-        return self
-
-    @model_validator(mode="after")
-    def _merges_here(self) -> Self:
         if self.adapter is not None and (self.engine != "own" or self.server is not None or self.policy is not None):
             raise ValueError("adapter: is merged in this process alone; run `certistar merge`, and name the result")
-        return self
-
-    @model_validator(mode="after")
-    def _prompt_fits(self) -> Self:
         if self.prompt_file is not None and self.prompt == "bare":
             raise ValueError("prompt_file: needs `prompt: chat` or `prompt: few-shot`; a bare prompt shows no examples")
-        return self
-
-    @model_validator(mode="after")
-    def _thoughts_fit(self) -> Self:
-        if self.thinking_budget is None:
-            return self
-        if self.thinking != "stripped":
+        if self.thinking_budget is not None and self.thinking != "stripped":
             raise ValueError("thinking_budget: is for `thinking: stripped`")
-        if self.server is not None and self.server.kind == "chat":
+        if self.thinking_budget is not None and self.server is not None and self.server.kind == "chat":
             raise ValueError(
                 "thinking_budget: a chat server begins each reply anew; set server.kind to completions, or thinking to "
                 "disabled"

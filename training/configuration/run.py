@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import Field, model_validator
 
 from critics.errors import InputError
+from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from rollout.guides.catalogue import known_guides
 from rollout.problems.catalogue import LANGUAGES
 from rollout.problems.splits import Split
@@ -67,17 +68,13 @@ class ArmConfig(Section):
         return self.strategy.format
 
     @model_validator(mode="after")
-    def _derives_from_proofs(self) -> Self:
+    def _settings_fit(self) -> Self:
         wanted = [name for name in ("prune", "hindsight") if getattr(self, name)]
         if wanted and (self.keep not in ("strict", "trusted") or self.format != "guided"):
             raise ValueError(
                 f"{wanted[0]}: needs `keep: strict` (or `trusted`) and `strategy: guided`, because its proof judges "
                 "what it makes"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _has_references(self) -> Self:
         if self.taught_by == "references" and not isinstance(self.strategy, SingleConfig):
             raise ValueError(
                 f"taught_by: there are no references for `strategy: {self.strategy.name}`; write answer, cot, fol or "
@@ -85,10 +82,6 @@ class ArmConfig(Section):
             )
         if self.taught_by == "references" and not self.gold:
             raise ValueError("taught_by: references hold the gold answers that `gold: false` hides; leave one out")
-        return self
-
-    @model_validator(mode="after")
-    def _is_watched_by_what_can(self) -> Self:
         if self.format not in ("guided", "cot") and self.decoding == "guided":
             name = self.strategy.name
             raise ValueError(f"decoding: write `free` with `strategy: {name}`; no guide is for what it writes")
@@ -96,10 +89,6 @@ class ArmConfig(Section):
             raise ValueError(f"guide: {self.guide!r} is not known; {nearest(self.guide, known_guides())}")
         if self.guide != "logic" and (self.decoding == "free" or isinstance(self.strategy, PlugInConfig)):
             raise ValueError(f"guide: {self.guide!r} watches what is written with `decoding: guided`; write that, too")
-        return self
-
-    @model_validator(mode="after")
-    def _keeps_what_it_can(self) -> Self:
         if self.format != "asp" and self.keep == "tests":
             raise ValueError("keep: tests is for `strategy: actor-critic`")
         if not self.gold and self.keep not in ("strict", "trusted", "faithful", "majority", "unfiltered"):
@@ -235,10 +224,6 @@ class RunConfig(Section):
             raise ValueError("sampling.conclusion: `decided` is for the guide `logic`, which alone decides a goal")
         if self.evaluation.split == self.train_split and self.problems.source is None:
             raise ValueError("evaluation.split: held-out problems need another split than train_split")
-        return self
-
-    @model_validator(mode="after")
-    def _dialogs_fit(self) -> Self:
         if self.star.rationalise and any(arm.format in ("asp", "program") for arm in self.arms):
             raise ValueError(
                 "star.rationalise: is not for dialogs and programs, where feedback takes the place of a hint"
@@ -311,3 +296,50 @@ class RunConfig(Section):
 def load_run(path: Path, overrides: list[str] | None = None) -> RunConfig:
     """Read a run's configuration, with `--set key.sub=value` overrides applied before it is checked."""
     return validated(RunConfig, read_yaml(path), overrides or [], path)
+
+
+class ReinforcementConfig(Section):
+    """One training of an adapter with TRL (extra `trl`); `training` says what is trained and how fast."""
+
+    name: str
+    algorithm: Literal["grpo", "rloo"] = "grpo"
+    model: ModelConfig
+    problems: ProblemsConfig = ProblemsConfig()
+    num_problems: Positive = 200
+    format: Literal["guided", "cot"] = "guided"
+    """Format of attempts; free text without a guide, since TRL samples by itself."""
+    group: Annotated[int, Field(ge=2)] = 8
+    """Attempts at a problem that are compared with one another."""
+    steps: Positive = 100
+    max_new_tokens: Positive = 256
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    beta: Annotated[float, Field(ge=0)] = 0.0
+    """Weight of the divergence from the base model; 0, as TRL's GRPO has it, needs no second model in memory."""
+    credit: Literal["attempt", "first_bad_step"] = "attempt"
+    """Part of an attempt below its group's mean that is punished: all of it, or from its first bad step on, where one
+    is known (GRPO)."""
+    thoughts: Literal["judged", "ignored"] = "judged"
+    """Thoughts before a reply. judged: it is a part of the text, and a sentence of it that is false or not
+    read earns nothing. ignored: the reply alone is judged, and no token of the thought is learnt (GRPO)."""
+    training: TrainingConfig = TrainingConfig()
+    seed: int = 0
+    jobs: Positive = 1
+    """Processes that judge."""
+    timeout_s: Annotated[float, Field(gt=0)] = DEFAULT_TIMEOUT_S
+
+    @model_validator(mode="after")
+    def _can_be_grouped(self) -> "ReinforcementConfig":
+        if (rows := self.training.rows_a_step(1)) % self.group:
+            raise ValueError(f"training.global_batch_size: {rows} attempts make no whole groups of {self.group}")
+        if self.credit == "first_bad_step" and self.algorithm != "grpo":
+            raise ValueError("credit: RLOO weighs whole attempts; first_bad_step needs algorithm: grpo")
+        if self.thoughts == "ignored" and self.algorithm != "grpo":
+            raise ValueError("thoughts: RLOO weighs whole attempts, thoughts too; ignored needs algorithm: grpo")
+        if self.model.server is not None:
+            raise ValueError("model.server: a model behind a server cannot be trained; take it out")
+        return self
+
+
+def load_reinforcement(path: Path, overrides: list[str] | None = None) -> ReinforcementConfig:
+    """Read a configuration; raises `ConfigError` that names the file, the key and the remedy."""
+    return validated(ReinforcementConfig, read_yaml(path), overrides or [], path)

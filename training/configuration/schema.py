@@ -11,8 +11,7 @@ from pydantic.json_schema import models_json_schema
 
 from critics.problem import is_list, is_object
 from training.configuration.model import ModelConfig
-from training.configuration.rewards import ReinforcementConfig
-from training.configuration.run import RunConfig
+from training.configuration.run import ReinforcementConfig, RunConfig
 
 TITLE = "Configuration of Certistar"
 _OF_MODELS_ALONE = sorted(ModelConfig.model_fields.keys() - RunConfig.model_fields.keys())

@@ -1,5 +1,6 @@
-"""Architectures: checks that a model can be fine-tuned as asked, before any weight is loaded."""
+"""The model that a fine-tuning changes: whether it can be, before any weight is loaded, and the model loaded for it."""
 
+import os
 import re
 from dataclasses import dataclass
 from importlib import import_module
@@ -7,10 +8,13 @@ from typing import Any
 
 from critics.errors import InputError
 from rollout.policies.models import empty_model
+from rollout.policies.policy import load_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.section import ConfigError
 from training.finetuning.compute import Shape, shape_of_model
+from training.finetuning.job import FineTuning
+from training.lineage.adapters import verify_adapter
 
 KEEPS_APART = frozenset(
     {"llama", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "phi"}
@@ -49,7 +53,12 @@ def require_suited(model: ModelConfig, training: TrainingConfig) -> Architecture
         raise
     if training.layout == "packed" and _kind(built) not in KEEPS_APART:
         raise leaks(built)
-    found = Architecture(shape_of_model(built), _not_in_four_bits(built))
+    read = _read_by_kernels(built)
+    head = built.get_output_embeddings()
+    found = Architecture(
+        shape_of_model(built),
+        [*read, *(name for name, module in built.named_modules() if module is head)] if read else None,
+    )
     if training.method != "full":
         torch: Any = import_module("torch")
         with torch.random.fork_rng(devices=[]):  # or the adapter that is trained would begin with other draws
@@ -60,13 +69,14 @@ def require_suited(model: ModelConfig, training: TrainingConfig) -> Architecture
 def with_lora(model: Any, training: TrainingConfig, revision: str | None = None) -> Any:
     """Put a new adapter on a model's linear layers; raises `ConfigError` where peft has none for a layer."""
     peft: Any = import_module("peft")
+    beside = [rf"{re.escape(name)}\..+|{re.escape(name)}" for name in _beside_text(model)]
     config = peft.LoraConfig(
         r=training.lora_rank,
         lora_alpha=training.lora_alpha,
         lora_dropout=training.lora_dropout,
         use_dora=training.method == "dora",
         target_modules="all-linear",
-        exclude_modules=_spared(model),
+        exclude_modules="|".join([*beside, *map(re.escape, _read_by_kernels(model))]) or None,
         task_type="CAUSAL_LM",
         revision=revision,
     )
@@ -79,12 +89,6 @@ def with_lora(model: Any, training: TrainingConfig, revision: str | None = None)
         raise ConfigError(
             f"training.method: peft puts no {training.method} adapter on a {_kind(model)} ({error}); {remedy}"
         ) from error
-
-
-def _not_in_four_bits(built: Any) -> list[str] | None:
-    read = _read_by_kernels(built)
-    head = built.get_output_embeddings()
-    return [*read, *(name for name, module in built.named_modules() if module is head)] if read else None
 
 
 def freeze_beside_text(model: Any) -> None:
@@ -128,12 +132,6 @@ def _kind(model: Any) -> str:
     return model.config.get_text_config().model_type
 
 
-def _spared(model: Any) -> str | None:
-    """Return a pattern of the linear layers that no adapter is put on; None where there are none."""
-    beside = [rf"{re.escape(name)}\..+|{re.escape(name)}" for name in _beside_text(model)]
-    return "|".join([*beside, *map(re.escape, _read_by_kernels(model))]) or None
-
-
 def _beside_text(model: Any) -> list[str]:
     """Return the outermost modules that lie beside the text decoder and the output head, such as a vision tower."""
     parts = [model.get_decoder(), model.get_output_embeddings()]
@@ -150,3 +148,76 @@ def _read_by_kernels(model: Any) -> list[str]:
     """Return the linear layers of Mamba's mixers whose weight is read as it is, past an adapter or four bits."""
     mixers = {name: m for name, m in model.named_modules() if hasattr(m, "A_log") and hasattr(m, "D")}
     return [f"{name}.{part}" for name, mixer in mixers.items() for part in _PARTS if hasattr(mixer, part)]
+
+
+def trainable_model(job: FineTuning, architecture: Architecture) -> Any:
+    """Load the base, or the full weights to go on from, and put the adapter on it; raises `InputError`."""
+    training = job.training
+    if job.start is not None:
+        verify_adapter(job.start)
+    start_is_full = job.start is not None and not (job.start / "adapter_config.json").exists()
+    name = str(job.start) if start_is_full else job.model.pinned
+    dtype = "float32" if training.method == "full" else job.model.dtype  # full weights to go on from lose nothing
+    import torch
+
+    options: dict[str, Any] = {}
+    attention = attention_of(training)
+    if attention is not None:
+        options["attn_implementation"] = attention
+    if training.quantisation == "nf4":
+        options["quantization_config"] = _nf4(architecture.not_in_four_bits)
+        if torch.cuda.is_available():
+            options["device_map"] = {"": int(os.environ.get("LOCAL_RANK", "0"))}
+    model = load_model(name, dtype=dtype, **options)
+    if training.layout == "packed":
+        for config in (model.config, model.config.get_text_config()):
+            config.use_cache = False  # with a cache, transformers does not tell the examples of a row apart
+    if training.quantisation != "none":
+        peft: Any = import_module("peft")
+        checkpointing = training.gradient_checkpointing
+        model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=checkpointing)
+    elif training.gradient_checkpointing:
+        model.gradient_checkpointing_enable()
+        model.enable_input_require_grads()
+    if training.method == "full":
+        freeze_beside_text(model)
+        return model.float()
+    if job.start is not None:
+        peft: Any = import_module("peft")
+        return peft.PeftModel.from_pretrained(model, str(job.start), is_trainable=True)
+    return with_lora(model, training, job.model.revision)
+
+
+def attention_of(training: TrainingConfig) -> str | None:
+    """Return the attention to ask for; None: the loader's own. Raises `ConfigError` where it is not available."""
+    import torch
+
+    if training.attention == "auto":
+        return None if torch.cuda.is_available() else "eager"
+    if training.attention == "flash_attention_2":
+        from transformers.utils.import_utils import is_flash_attn_2_available
+
+        if not is_flash_attn_2_available():
+            raise ConfigError(
+                "training.attention: flash_attention_2 needs a CUDA GPU and `pip install flash-attn`; or write sdpa"
+            )
+    return training.attention
+
+
+def _nf4(spared: list[str] | None) -> Any:
+    """Return the quantisation of QLoRA (Dettmers et al. 2023): four-bit normal floats, their scales quantised too.
+
+    The storage type equals the computing type, since FSDP2 shards only tensors of one type.
+    """
+    import torch
+    from transformers import BitsAndBytesConfig
+
+    compute = torch.bfloat16 if torch.cuda.is_available() else torch.float32
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        llm_int8_skip_modules=spared,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=compute,
+        bnb_4bit_quant_storage=compute if torch.cuda.is_available() else torch.uint8,
+    )

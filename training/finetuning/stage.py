@@ -20,12 +20,11 @@ from rollout.policies.policy import load_tokenizer
 from rollout.records.digests import adapter_weights_digest
 from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
 from training.finetuning.architecture import require_suited
-from training.finetuning.compute import Shape, fits
-from training.finetuning.example_files import Examples, read_examples
+from training.finetuning.compute import Shape, explanation, fits
+from training.finetuning.examples import Example, length, read_examples, rows_of
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
-from training.finetuning.out_of_memory import explanation
-from training.finetuning.sharding import check_launcher
 from training.finetuning.torchrun import (
+    check_launcher,
     die_with_starter,
     is_lost_peer,
     launch,
@@ -51,29 +50,28 @@ def fine_tune(job: FineTuning) -> AdapterManifest:
     An adapter that is there already is returned if it is this very fine-tuning's. Raises `InputError` for any other.
     """
     if (job.out / MANIFEST).exists():
-        return _made_before(job)
+        made = read_manifest(job.out / MANIFEST)
+        origin = job.origin()
+        of = [name for name, digest in origin.items() if getattr(made, name) != digest]
+        if not made.trained or of:
+            why = (
+                f"was made with another {' and another '.join(of)}" if made.trained else "says that nothing was trained"
+            )
+            raise InputError(f"{job.out}: is there already and {why}; name another --out, or delete it to train anew")
+        if made.weights != adapter_weights_digest(job.out):
+            raise InputError(f"{job.out}: its weights are not those that {MANIFEST} names; delete it to train anew")
+        return made
     if job.num_processes > 1 and not launched_already():
         launch(job)
         return _made(job)
     return train_here(job)
 
 
-def _made_before(job: FineTuning) -> AdapterManifest:
-    """Return the manifest of the adapter in place; raises `InputError` where it was made of anything else."""
-    made = read_manifest(job.out / MANIFEST)
-    origin = job.origin()
-    of = [name for name, digest in origin.items() if getattr(made, name) != digest]
-    if not made.trained or of:
-        why = f"was made with another {' and another '.join(of)}" if made.trained else "says that nothing was trained"
-        raise InputError(f"{job.out}: is there already and {why}; name another --out, or delete it to train anew")
-    if made.weights != adapter_weights_digest(job.out):
-        raise InputError(f"{job.out}: its weights are not those that {MANIFEST} names; delete it to train anew")
-    return made
-
-
 def train_here(job: FineTuning) -> AdapterManifest:
     """Fine-tune in this process, which under torchrun is one of several; raises `TrainingFailed`."""
-    _assert_world_size(job.num_processes)
+    world_size = int(os.environ.get("WORLD_SIZE", "1"))
+    if world_size != job.num_processes:
+        raise TrainingFailed(f"{job.num_processes} training processes were asked for and {world_size} run")
     if launched_already():
         check_launcher(job.training, os.environ)
     try:
@@ -95,9 +93,9 @@ def _train(job: FineTuning) -> AdapterManifest:
     import torch
     from transformers import set_seed
 
-    from training.finetuning.checkpoints import check_goes_on, delete_broken, newest_whole, wait_for_all
-    from training.finetuning.trainable import trainable_model
-    from training.finetuning.trainer import build_trainer, rows_of
+    from training.finetuning.architecture import trainable_model
+    from training.finetuning.callbacks import check_goes_on, delete_broken, newest_whole, wait_for_all
+    from training.finetuning.trainer import build_trainer
 
     if not torch.cuda.is_available():
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
@@ -111,7 +109,7 @@ def _train(job: FineTuning) -> AdapterManifest:
     require_positions(model, max(example.num_tokens for example in examples), "an example")
     work = job.out.with_name(f".{job.out.name}.work")
     rows = rows_of(examples, job.training)
-    job = replace(job, training=_settled(job, architecture.shape, max(row.num_tokens for row in rows)))
+    job = replace(job, training=_settled(job, architecture.shape, max(map(length, rows))))
     max_steps = _step_limit(job.training, len(rows), job.num_processes)
     trainer = build_trainer(job, model, tokenizer, rows, work, max_steps)
     if (checkpoint := newest_whole(work)) is not None:
@@ -124,22 +122,15 @@ def _train(job: FineTuning) -> AdapterManifest:
         result = trainer.train(resume_from_checkpoint=trainer.goes_on_from and str(trainer.goes_on_from))
     if (step := trainer.on_request.stopped_at) is not None:
         raise Preempted(f"asked to end (SIGTERM): checkpoint at step {step} in {work}; {ON}")
+    accelerator, loss = trainer.accelerator, result.metrics["train_loss"]
     # Weights that processes hold in parts, all of them must ask for.
-    whole = None if job.training.sharding == "none" else trainer.accelerator.get_state_dict(trainer.model)
-    loss = _over_all(result.metrics["train_loss"], trainer.accelerator)
+    whole = None if job.training.sharding == "none" else accelerator.get_state_dict(trainer.model)
+    if accelerator.num_processes > 1:  # of the steps after the last logged one, each has its own rows' loss
+        loss = float(accelerator.gather(torch.tensor([loss], dtype=torch.float64, device=accelerator.device)).mean())
     if trainer.is_world_process_zero():
-        _put_in_place(job, trainer.accelerator.unwrap_model(trainer.model), whole, work, examples, loss)
+        _put_in_place(job, accelerator.unwrap_model(trainer.model), whole, work, examples, loss)
     wait_for_all()
     return _made(job)
-
-
-def _over_all(loss: float, accelerator: Any) -> float:
-    """Return the mean of the processes' losses: of the steps after the last logged one, each has its own rows'."""
-    import torch
-
-    if accelerator.num_processes == 1:
-        return loss
-    return float(accelerator.gather(torch.tensor([loss], dtype=torch.float64, device=accelerator.device)).mean())
 
 
 def _made(job: FineTuning) -> AdapterManifest:
@@ -179,52 +170,32 @@ def _settled(job: FineTuning, shape: Shape | None, longest: int) -> TrainingConf
     return job.training.on(job.num_processes, fit)
 
 
-def _settle_order(path: Path) -> None:
-    """Sort the modules that an adapter changes: peft keeps them in a set, whose order differs between processes."""
-    if path.exists():
-        config = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(config.get("target_modules"), list):
-            write_json(path, {**config, "target_modules": sorted(config["target_modules"])})
-
-
-def _put_in_place(
-    job: FineTuning,
-    model: Any,
-    whole: Any,
-    work: Path,
-    examples: Examples,
-    loss: float,
-) -> None:
+def _put_in_place(job: FineTuning, model: Any, whole: Any, work: Path, examples: list[Example], loss: float) -> None:
     """Save the weights beside, look at them, move them over, and write the manifest last."""
     saved = work / "final"
     shutil.rmtree(saved, ignore_errors=True)
-    if whole is None:
-        model.save_pretrained(str(saved))
-    else:
-        model.save_pretrained(str(saved), state_dict=whole)
-    strange = not_finite(saved)
-    if strange is not None:
+    model.save_pretrained(str(saved), **({} if whole is None else {"state_dict": whole}))
+    if (strange := not_finite(saved)) is not None:
         raise TrainingFailed(
             f"{strange} has numbers that are not finite, so nothing was saved; lower the learning rate"
         )
-    _settle_order(saved / "adapter_config.json")
+    if (adapter := saved / "adapter_config.json").exists():
+        config = json.loads(adapter.read_text(encoding="utf-8"))
+        if isinstance(config.get("target_modules"), list):  # from a set, whose order differs between processes
+            write_json(adapter, {**config, "target_modules": sorted(config["target_modules"])})
     shutil.rmtree(job.out, ignore_errors=True)
     job.out.mkdir(parents=True)
     for path in sorted(saved.iterdir()):
         if path.suffix in (".safetensors", ".json"):
             path.replace(job.out / path.name)
-    _put_lineage(job)
+    # Where the examples come from lies beside the weights, so that an adapter that is moved keeps its origin.
+    if (job.data / LINEAGE).exists():
+        write_records(job.out / LINEAGE, read_records(job.data / LINEAGE))
     write_json(job.out / MANIFEST, dict(_manifest(job, examples, round(loss, 6)).record()))
     shutil.rmtree(work, ignore_errors=True)
 
 
-def _put_lineage(job: FineTuning) -> None:
-    """Put where the examples come from beside the weights, so that an adapter that is moved keeps its origin."""
-    if (job.data / LINEAGE).exists():
-        write_records(job.out / LINEAGE, read_records(job.data / LINEAGE))
-
-
-def _manifest(job: FineTuning, examples: Examples, loss: float) -> AdapterManifest:
+def _manifest(job: FineTuning, examples: list[Example], loss: float) -> AdapterManifest:
     """Return what the adapter was made from, by digest, and the digest of its weights, which are in place."""
     from training.finetuning.trainer import uses_bfloat16
 
@@ -239,12 +210,6 @@ def _manifest(job: FineTuning, examples: Examples, loss: float) -> AdapterManife
         supervised_tokens=sum(example.num_learnt for example in examples),
         mean_loss=loss,
     )
-
-
-def _assert_world_size(num_processes: int) -> None:
-    world_size = int(os.environ.get("WORLD_SIZE", "1"))
-    if world_size != num_processes:
-        raise TrainingFailed(f"{num_processes} training processes were asked for and {world_size} run")
 
 
 def _main(spec: Path) -> int:

@@ -1,4 +1,7 @@
-"""Starting torchrun on all processes of a fine-tuning; `accelerate launch --cpu` would silently run one.
+"""Several processes of a fine-tuning: torchrun, and what they share of a model.
+
+`accelerate launch --cpu` would silently run one process, and FSDP without an accelerator plain data parallelism: what
+was asked for is asserted after start-up.
 
 A process that fails for a reason that we foresaw writes it beside the job, so that the command which started
 torchrun can end with that one line in the place of torchrun's summary.
@@ -8,15 +11,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, get_args
 
 from critics.errors import InputError, RunFailed
 from critics.workers.own_time import die_with_parent
+from training.configuration.fine_tuning import Sharding, TrainingConfig
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
 from training.preemption import Preempted, handled
 
@@ -63,7 +68,11 @@ def _run(job: FineTuning, spec: Path) -> None:
         spec.unlink(missing_ok=True)
         return
     hint = f" by one of the {job.nnodes} machines; {AGAIN}" if job.nnodes > 1 else " above"
-    raise _failure(spec) or TrainingFailed(f"torchrun ended with status {status}; the cause is printed{hint}")
+    if not (told := failure_path(spec)).exists():
+        raise TrainingFailed(f"torchrun ended with status {status}; the cause is printed{hint}")
+    record = json.loads(told.read_text())
+    told.unlink()
+    raise _KINDS.get(record["kind"], TrainingFailed)(record["message"])
 
 
 def _rendezvous(job: FineTuning) -> list[str]:
@@ -89,15 +98,6 @@ def write_failure(spec: Path, error: Exception) -> None:
     failure_path(spec).write_text(json.dumps({"kind": kind, "message": str(error)}))
 
 
-def _failure(spec: Path) -> InputError | RunFailed | None:
-    path = failure_path(spec)
-    if not path.exists():
-        return None
-    record = json.loads(path.read_text())
-    path.unlink()
-    return _KINDS.get(record["kind"], TrainingFailed)(record["message"])
-
-
 def die_with_starter() -> None:
     """Die with the process that started this one, also where it ended while this one was loading.
 
@@ -121,7 +121,12 @@ def _main() -> int:
     try:
         run.main()
     except RendezvousError as error:
-        write_failure(spec, PeerLost(_did_not_meet(job, error)))
+        said = (
+            f"{job.nnodes} machines were to meet at {job.rendezvous} within {job.answer_s:.0f} s and did not "
+            f"({type(error).__name__}); start the same command on each, with the same --nnodes, and let the port be "
+            "reached"
+        )
+        write_failure(spec, PeerLost(said))
         return 1
     return 0
 
@@ -155,13 +160,6 @@ def _lives(pid: str) -> bool:
         return False
 
 
-def _did_not_meet(job: FineTuning, error: Exception) -> str:
-    return (
-        f"{job.nnodes} machines were to meet at {job.rendezvous} within {job.answer_s:.0f} s and did not "
-        f"({type(error).__name__}); start the same command on each, with the same --nnodes, and let the port be reached"
-    )
-
-
 def is_lost_peer(error: BaseException) -> bool:
     """Say whether an error of one of several processes means that another does not answer."""
     import torch.distributed as distributed
@@ -178,3 +176,115 @@ def lost_peer(error: BaseException) -> str:
 
 if __name__ == "__main__":
     sys.exit(_main())
+
+
+SHARDINGS = get_args(Sharding)
+
+
+def sharding_arguments(config: TrainingConfig) -> dict[str, Any]:
+    """Return the keys of `TrainingArguments` for the sharding; raises `InputError` where a package is missing."""
+    match config.sharding:
+        case "none":
+            return {}
+        case "fsdp2":
+            return {"fsdp": True, "fsdp_config": fsdp2(config)}
+        case "zero2" | "zero3":
+            from importlib.util import find_spec
+
+            if find_spec("deepspeed") is None:
+                raise InputError(
+                    f"training.sharding: {config.sharding} needs `pip install deepspeed`; fsdp2 comes with torch"
+                )
+            return {"deepspeed": deepspeed(config)}
+
+
+def check_launcher(config: TrainingConfig, environment: Mapping[str, str]) -> None:
+    """Raise `InputError` where a file for accelerate or DeepSpeed asks for what would not be done, or not alike."""
+
+    def asks(variable: str) -> bool:
+        return environment.get(f"ACCELERATE_USE_{variable}", "").lower() in ("true", "1")
+
+    for variable, name in (("MEGATRON_LM", "Megatron-LM"), ("PARALLELISM_CONFIG", "a parallelism_config")):
+        if asks(variable):
+            raise InputError(f"accelerate's file asks for {name}, which is not for here; take it out")
+    if environment.get("ACCELERATE_DEEPSPEED_CONFIG_FILE", "none") != "none":
+        raise InputError(
+            "accelerate's file names a deepspeed_config_file, which would not be read; take it out, and say what "
+            "training.sharding and training.offload are to be"
+        )
+    asked = "none"
+    if asks("DEEPSPEED"):
+        asked = f"zero{environment.get('ACCELERATE_DEEPSPEED_ZERO_STAGE', '2')}"
+    elif asks("FSDP"):
+        asked = f"fsdp{environment.get('FSDP_VERSION', '1')}"
+    if asked not in ("none", config.sharding):
+        remedy = (
+            f"set training.sharding={asked}, or take it out" if asked in SHARDINGS else "write fsdp2, zero2 or zero3"
+        )
+        raise InputError(f"accelerate's file asks for {asked} and training.sharding is {config.sharding}; {remedy}")
+    mixed = environment.get("ACCELERATE_MIXED_PRECISION", "no")
+    if mixed not in ("no", "bf16") or (mixed == "bf16" and config.precision == "float32"):
+        raise InputError(
+            f"accelerate's file asks for mixed_precision {mixed} and training.precision is {config.precision}; write "
+            "`mixed_precision: 'no'` there, since training.precision decides"
+        )
+
+
+def fsdp2(config: TrainingConfig) -> dict[str, Any]:
+    """Return Trainer's `fsdp_config`: weights, gradients and optimiser in parts, gathered layer by layer."""
+    return {
+        "version": 2,
+        "auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
+        "reshard_after_forward": True,
+        "cpu_offload": config.offload,
+        "state_dict_type": "FULL_STATE_DICT",
+    }
+
+
+def deepspeed(config: TrainingConfig) -> dict[str, Any]:
+    """Return a DeepSpeed configuration; `auto` is filled in by Trainer from its own arguments."""
+    stage = 2 if config.sharding == "zero2" else 3
+    offloaded = ("offload_optimizer", "offload_param")[: stage - 1] if config.offload else ()
+    return {
+        "zero_optimization": {
+            "stage": stage,
+            "overlap_comm": True,
+            "contiguous_gradients": True,
+            **({"stage3_gather_16bit_weights_on_model_save": True} if stage == 3 else {}),
+            **{what: {"device": "cpu", "pin_memory": True} for what in offloaded},
+        },
+        "bf16": {"enabled": "auto"},
+        "gradient_clipping": "auto",
+        "gradient_accumulation_steps": "auto",
+        "train_batch_size": "auto",
+        "train_micro_batch_size_per_gpu": "auto",
+    }
+
+
+def shard_without_accelerator(fsdp_plugin: Any, mixed_precision: str | None) -> None:
+    """Let FSDP2 shard over gloo, which accelerate (1.15) only does on accelerators and otherwise drops in silence.
+
+    Its state is shared by all instances, so that one made before the Trainer's is the Trainer's. For tests: a CPU is
+    no place to train what has to be sharded.
+    """
+    states: Any = import_module("accelerate.state")
+    utils: Any = import_module("accelerate.utils")
+    state = states.AcceleratorState(
+        mixed_precision=mixed_precision,
+        cpu=True,
+        dynamo_plugin=utils.TorchDynamoPlugin(),
+        fsdp_plugin=fsdp_plugin,
+        _from_accelerator=True,
+    )
+    states.PartialState().distributed_type = utils.DistributedType.FSDP  # each AcceleratorState copies it from there
+    state.fsdp_plugin = fsdp_plugin
+
+
+def assert_sharded(config: TrainingConfig, accelerator: Any, num_processes: int) -> None:
+    """Raise `TrainingFailed` unless as many processes run as were asked for, sharded as they were to be."""
+    if accelerator.num_processes != num_processes:
+        raise TrainingFailed(f"{num_processes} training processes were asked for and {accelerator.num_processes} run")
+    wanted = {"fsdp2": "FSDP", "zero2": "DEEPSPEED", "zero3": "DEEPSPEED"}.get(config.sharding)
+    found = accelerator.distributed_type.value
+    if wanted is not None and found != wanted:
+        raise TrainingFailed(f"training.sharding {config.sharding} was asked for and accelerate runs {found}")

@@ -14,20 +14,15 @@ from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.architecture import assert_kept_apart
-from training.finetuning.checkpoints import CheckpointOnRequest, mark, wait_for_all
-from training.finetuning.example_files import Examples
+from training.finetuning.callbacks import CheckpointOnRequest, Monitor, StepBeats, mark, wait_for_all
+from training.finetuning.examples import Collator, Example, Row, length
 from training.finetuning.job import FineTuning, TrainingFailed
-from training.finetuning.monitor import Monitor, StepBeats
-from training.finetuning.packing import Pack, PackCollator, packed
-from training.finetuning.sharding import assert_sharded, shard_without_accelerator, sharding_arguments
+from training.finetuning.torchrun import assert_sharded, shard_without_accelerator, sharding_arguments
 from training.finetuning.trackers import settle
-from training.lessons.dialogs import MaskCollator, MaskedExample
-from training.lessons.examples import CompletionCollator, Example
 from training.records.store import write_json
 from training.watchdog import Heartbeat
 
 LOSSES = ("_tr_loss", "_total_loss_scalar")
-Row = Example | MaskedExample | Pack
 _GROUP = 50
 """Steps whose rows are sorted by length together: enough to pad little, few enough to stay random."""
 
@@ -65,17 +60,12 @@ class RowOrder(Sampler[int]):
         generator = torch.Generator().manual_seed(self.seed + self.epoch)
         order: list[int] = torch.randperm(len(self.lengths), generator=generator).tolist()
         if self.grouped:
-            order = self._grouped(order)
+            size = _GROUP * self.rows_a_step  # of which there are as many on any number of processes
+            starts = range(0, len(order), size)
+            order = [r for at in starts for r in sorted(order[at : at + size], key=lambda row: -self.lengths[row])]
         yield from order
         yield from range(len(self.lengths), len(self))
         self.epoch += 1
-
-    def _grouped(self, order: list[int]) -> list[int]:
-        size = _GROUP * self.rows_a_step  # of which there are as many on any number of processes
-        found: list[int] = []
-        for start in range(0, len(order), size):
-            found += sorted(order[start : start + size], key=lambda row: -self.lengths[row])
-        return found
 
 
 class CheckedTrainer(Trainer):
@@ -152,22 +142,17 @@ class CheckedTrainer(Trainer):
         return built
 
 
-def rows_of(examples: Examples, config: TrainingConfig) -> Sequence[Row]:
-    """Return what the Trainer sees as its data set, without blank rows."""
-    return packed(examples, room=config.max_tokens) if config.layout == "packed" else examples
-
-
 def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Row], work: Path, max_steps: int) -> Any:
     """Return the Trainer of a job; raises `TrainingFailed` where not what was asked for would run."""
     config = job.training
     arguments = _arguments(job, len(rows), work, max_steps)
     order = _order(job, rows)
-    blank = [_blank(rows[0], tokenizer.eos_token_id)] * (order.num_blank if order else 0)
+    blank: list[Row] = [(Example("", (tokenizer.eos_token_id,), (False,)),)] * (order.num_blank if order else 0)
     trainer = CheckedTrainer(
         model,
         arguments,
         train_dataset=[*rows, *blank],  # type: ignore[arg-type]
-        data_collator=_collator(rows[0], tokenizer.pad_token_id),  # type: ignore[arg-type]
+        data_collator=Collator(tokenizer.pad_token_id, config.layout == "packed"),  # type: ignore[arg-type]
     )
     if not trainer.model_accepts_loss_kwargs:
         trainer.compute_loss_func = token_loss
@@ -176,8 +161,17 @@ def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Ro
     trainer.of = job.digest()
     trainer.steps_an_epoch = -(-len(rows) // config.rows_a_step(job.num_processes))
     assert_sharded(config, trainer.accelerator, job.num_processes)
-    _assert_alike(config, trainer.accelerator)
-    _bound_waits(job)
+    # GPUs of several kinds may hold different numbers of rows, and some would wait for ever.
+    mine = torch.tensor([config.rows_at_once], device=trainer.accelerator.device)
+    accelerator: Any = trainer.accelerator
+    if len(found := sorted(set(accelerator.gather(mine).tolist()))) > 1:
+        raise TrainingFailed(f"the processes hold {found} rows at once; set training.batch_size={found[0]} for all")
+    # Exchanges over gloo are to end too: transformers (5) hands `ddp_timeout` on for accelerators alone.
+    from torch.distributed import is_available, is_initialized
+
+    if is_available() and is_initialized() and not torch.cuda.is_available():
+        c10d: Any = import_module("torch.distributed.distributed_c10d")
+        c10d._set_pg_timeout(timedelta(seconds=job.answer_s))
     trainer.remove_callback(PrinterCallback)
     trainer.on_request = CheckpointOnRequest(trainer.accelerator, trainer.restore)
     trainer.add_callback(trainer.on_request)
@@ -198,22 +192,6 @@ def token_loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any
     losses: Any = import_module("transformers.loss.loss_utils")
     logits = outputs["logits"]
     return losses.ForCausalLMLoss(logits, labels, logits.shape[-1], num_items_in_batch=num_items_in_batch)
-
-
-def _assert_alike(config: TrainingConfig, accelerator: Any) -> None:
-    """Raise `TrainingFailed` where GPUs of several kinds hold different numbers of rows: some would wait for ever."""
-    mine = torch.tensor([config.rows_at_once], device=accelerator.device)
-    if len(found := sorted(set(accelerator.gather(mine).tolist()))) > 1:
-        raise TrainingFailed(f"the processes hold {found} rows at once; set training.batch_size={found[0]} for all")
-
-
-def _bound_waits(job: FineTuning) -> None:
-    """Let exchanges over gloo end too: transformers (5) hands `ddp_timeout` on for accelerators alone."""
-    from torch.distributed import is_available, is_initialized
-
-    if is_available() and is_initialized() and not torch.cuda.is_available():
-        c10d: Any = import_module("torch.distributed.distributed_c10d")
-        c10d._set_pg_timeout(timedelta(seconds=job.answer_s))
 
 
 def _arguments(job: FineTuning, num_rows: int, work: Path, max_steps: int) -> TrainingArguments:
@@ -264,20 +242,7 @@ def _order(job: FineTuning, rows: Sequence[Row]) -> RowOrder | None:
     grouped = job.training.layout == "grouped"
     if job.num_processes == 1 and not grouped:
         return None
-    lengths = [row.num_tokens for row in rows]
+    lengths = list(map(length, rows))
     rows_a_step = job.training.rows_a_step(job.num_processes)
     at_once = rows_a_step // job.training.gradient_accumulation
     return RowOrder(lengths, seed=job.seed, at_once=at_once, rows_a_step=rows_a_step, grouped=grouped)
-
-
-def _blank(like: Row, eos_id: int) -> Row:
-    if isinstance(like, MaskedExample):
-        return MaskedExample("", (eos_id,), (False,))
-    blank = Example("", (eos_id,), ())
-    return Pack((blank,)) if isinstance(like, Pack) else blank
-
-
-def _collator(like: Row, pad_id: int) -> Any:
-    if isinstance(like, Pack):
-        return PackCollator(pad_id)
-    return MaskCollator(pad_id) if isinstance(like, MaskedExample) else CompletionCollator(pad_id)

@@ -18,7 +18,6 @@ from critics.problem import is_list, is_object
 from rollout.prompts.conversation import Message, turn_places
 from rollout.prompts.prompt import messages, text
 from rollout.prompts.style import PromptStyle
-from rollout.records.steps import Leg
 from rollout.records.traces import Trace
 
 TEMPLATE_MARKS = re.compile(
@@ -56,21 +55,27 @@ def judged_fields(trace: Trace) -> Trace:
     Raises `NotDerivedError`: `prompt_not_derived` or `steps_not_judged`.
     """
     if trace.messages and trace.turns:
-        return _dialog(trace)
+        # A dialog is its last reply to the problem's request, because nothing else of it was judged. Attack: an
+        # earlier turn, or what the critic is said to have said of it, that teaches whatever it likes.
+        places = turn_places(trace.messages)
+        if len(places) != len(trace.turns) or len(trace.turns) != len(trace.steps):
+            raise NotDerivedError("steps_not_judged")
+        first = next(i for i, turn in enumerate(trace.turns) if turn.portion == trace.turns[-1].portion)
+        asked = trace.messages[places[first] - 1]
+        if not asks_for(trace, asked):
+            raise NotDerivedError("prompt_not_derived")
+        last = replace(trace.turns[-1], completion_ids=())
+        return replace(trace, messages=(asked, trace.messages[-1]), steps=(last,))
     if trace.legs and trace.format == "equivalence":
         return _trip(trace)
     steps = trace.program_steps if _is_program(trace.format) else ()
-    return replace(trace, prompt=_prompt(trace), completion_ids=(), steps=steps)
-
-
-def _prompt(trace: Trace) -> str:
-    """Return the stored prompt where the problem gives it, the bare one for a trace that was not sampled."""
-    if trace.prompt is None or is_derived_prompt(trace.prompt, trace):
-        return trace.prompt or text(trace.problem, PromptStyle())
-    if trace.sampling is None or trace.policy is None:
-        # Attack: another question before a proof of this one.
-        return text(trace.problem, PromptStyle())
-    raise NotDerivedError("prompt_not_derived")
+    prompt = trace.prompt or text(trace.problem, PromptStyle())
+    if trace.prompt is not None and not is_derived_prompt(trace.prompt, trace):
+        if trace.sampling is not None and trace.policy is not None:
+            raise NotDerivedError("prompt_not_derived")
+        # Attack: another question before a proof of this one, in a trace that was not sampled.
+        prompt = text(trace.problem, PromptStyle())
+    return replace(trace, prompt=prompt, completion_ids=(), steps=steps)
 
 
 def is_derived_prompt(prompt: str, trace: Trace) -> bool:
@@ -110,22 +115,6 @@ def _asks(prompt: str, turns: Sequence[Message] | str) -> bool:
             return False
         place = found + len(content)
     return TEMPLATE_MARKS.fullmatch(prompt, place) is not None
-
-
-def _dialog(trace: Trace) -> Trace:
-    """Return a dialog as its last reply to the problem's request, because nothing else of it was judged.
-
-    Attack: an earlier turn, or what the critic is said to have said of it, that teaches whatever it likes.
-    """
-    places = turn_places(trace.messages)
-    if len(places) != len(trace.turns) or len(trace.turns) != len(trace.steps):
-        raise NotDerivedError("steps_not_judged")
-    first = next(i for i, turn in enumerate(trace.turns) if turn.portion == trace.turns[-1].portion)
-    asked = trace.messages[places[first] - 1]
-    if not asks_for(trace, asked):
-        raise NotDerivedError("prompt_not_derived")
-    last = replace(trace.turns[-1], completion_ids=())
-    return replace(trace, messages=(asked, trace.messages[-1]), steps=(last,))
 
 
 def asks_for(trace: Trace, asked: Message) -> bool:
@@ -170,7 +159,7 @@ def _trip(trace: Trace) -> Trace:
     if len(legs) != len(trace.steps):
         raise NotDerivedError("steps_not_judged")
     if len(legs) != 2 or any(leg.leak is not None for leg in legs):
-        return replace(trace, steps=tuple(map(_spelled, legs)))
+        return replace(trace, steps=tuple(replace(leg, completion_ids=()) for leg in legs))
     outward, back = legs
     claim: Any = json.loads(trace.completion)
     if problem.formal is None or not is_object(claim):
@@ -188,8 +177,4 @@ def _trip(trace: Trace) -> Trace:
         for kind in ("bare", "zero-shot", "few-shot")
     ):
         raise NotDerivedError("prompt_not_derived")
-    return replace(trace, steps=(_spelled(outward), _spelled(back)))
-
-
-def _spelled(leg: Leg) -> Leg:
-    return replace(leg, completion_ids=())
+    return replace(trace, steps=tuple(replace(leg, completion_ids=()) for leg in legs))

@@ -1,40 +1,85 @@
-"""Examples that kept traces teach: the same for a round's dataset and for `certistar filter`."""
+"""Examples that kept traces teach: the same for a round's dataset and for `certistar filter`.
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+Dialogs teach three kinds of lessons, as in LLM-ARC (section 4.1), whose own mixture is `published`: a compile fix, a
+test fix, and a direct one, from the problem to the program that was accepted. A lesson's instructions are those of the
+trained actor, without examples. The loss is on tokens that the actor wrote; what the critic said is never learnt.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import floor
+from typing import Any, Literal, TypeAlias
 
 from critics.errors import InputError
+from rollout.prompts.conversation import Message, Messages, message, turn_places
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
-from rollout.records.steps import Leg
+from rollout.records.sampling import derived_seed
+from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace
-from training.configuration.learning import LessonConfig
+from training.configuration.learning import Kind, LessonConfig
 from training.curation.derivation import provenance
-from training.lessons.dialogs import ActorTurn, Lesson, lessons, mixed
 
-Way = Literal["both", "informalise", "autoformalise"]
-"""Directions of a round trip that are learnt."""
+KINDS: tuple[Kind, ...] = ("compile-fix", "test-fix", "direct")
+
+
+Conversation: TypeAlias = Callable[[Messages], str]
+"""`ChatPolicy.conversation`, or what renders as it does."""
+
+
+_BEFORE_TESTS = ("reply", "compile")
+"""Kinds of review that come before any test is run."""
+
+
+class ExampleError(InputError):
+    """An example cannot be trained on; the message names it and says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
-    """Completion of a prompt; of a round trip's leg with its direction and the formula's category."""
+class ActorTurn:
+    """One assistant message of a lesson."""
 
-    prompt: str
-    completion: str
-    completion_ids: tuple[int, ...]
-    direction: str | None = None
-    category: Any = None
-    unread: tuple[tuple[int, int], ...] = ()
-    """Stretches of the completion that its critic could not read."""
+    ids: tuple[int, ...]
+    """As the policy wrote them, end-of-text last; empty where it does not say (a server)."""
+    learnt: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One training instance."""
+
+    id: str
+    kind: Kind
+    """By what the actor was told before its last turn."""
+    messages: tuple[Message, ...]
+    """Instructions, request, .. ; ends with the actor's turn that is to be learnt."""
+    turns: tuple[ActorTurn, ...]
+    """One for each assistant message, in order."""
+    classes: tuple[str, ...] = ()
+    """The logic classes of the problem's statements, where `meta.logic_classes` holds them."""
 
     def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        leg = {} if self.direction is None else {"direction": self.direction, "category": self.category}
-        texts = {"prompt": self.prompt, "completion": self.completion}
-        unread = {"unread": [list(stretch) for stretch in self.unread]} if self.unread else {}
-        return {**texts, "completion_ids": list(self.completion_ids), **leg, **unread}
+        """Return the JSON form, a line of a dataset."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "classes": list(self.classes),
+            "messages": [dict(turn) for turn in self.messages],
+            "turns": [{"completion_ids": list(turn.ids), "learnt": turn.learnt} for turn in self.turns],
+        }
+
+
+def read_lesson(record: Mapping[str, Any]) -> Lesson:
+    """Build a lesson from its JSON form; raises `ExampleError` where turns and messages do not fit."""
+    turns = tuple(ActorTurn(tuple(turn["completion_ids"]), turn["learnt"]) for turn in record["turns"])
+    if len(turns) != len(turn_places(record["messages"])) or record["messages"][-1]["role"] != "assistant":
+        raise ExampleError(f"lesson {record['id']}: its turns are not those of its messages; make the dataset again")
+    return Lesson(record["id"], record["kind"], tuple(record["messages"]), turns, tuple(record["classes"]))
+
+
+Way = Literal["both", "informalise", "autoformalise"]
+"""Directions of a round trip that are learnt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +87,8 @@ class Taught:
     """Example that a trace teaches, a line of a dataset, with the digest of the trace's certificate."""
 
     id: str
-    learnt: Completed | Lesson
+    learnt: Mapping[str, Any]
+    """The JSON form of a lesson, or `completed`."""
     certificate: str | None
     provenance: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Source of a trace that was made of another one: which, and by what."""
@@ -50,13 +96,20 @@ class Taught:
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
         own = {"id": self.id}  # a lesson's may be another: a dataset of several rounds names each one's
-        return {**own, **self.learnt.record(), **own, "certificate": self.certificate, **self.provenance}
+        return {**own, **self.learnt, **own, "certificate": self.certificate, **self.provenance}
+
+
+def completed(prompt: str, completion: str, ids: Sequence[int], **others: object) -> dict[str, Any]:
+    """Return the JSON form of a completion of a prompt, as its policy wrote it."""
+    return {"prompt": prompt, "completion": completion, "completion_ids": list(ids), **others}
 
 
 def completion_example(trace: Trace) -> Taught:
     """Return the example of a trace with one completion."""
     prompt = trace.prompt or text(trace.problem, PromptStyle())
-    learnt = Completed(prompt, trace.completion, trace.completion_ids, unread=trace.judged.unread)
+    # Stretches of the completion that its critic could not read.
+    unread = {"unread": list(map(list, trace.judged.unread))} if trace.judged.unread else {}
+    learnt = completed(prompt, trace.completion, trace.completion_ids, **unread)
     return Taught(trace.id, learnt, trace.judged.digest, provenance(trace))
 
 
@@ -81,7 +134,7 @@ def dialog_examples(traces: Iterable[Trace], settings: LessonConfig, *, seed: in
 
 
 def _of_lesson(lesson: Lesson, trace: Trace) -> Taught:
-    return Taught(lesson.id, lesson, trace.judged.digest, provenance(trace))
+    return Taught(lesson.id, lesson.record(), trace.judged.digest, provenance(trace))
 
 
 def program_example(trace: Trace) -> Taught:
@@ -104,12 +157,129 @@ def both_ways(trace: Trace, ways: Way = "both") -> list[Taught]:
     # Attack: pass the formula on in the description, and learn to do so.
     if len(legs) != 2 or any(leg.leak is not None for leg in legs) or not all(leg.text for leg in legs):
         return []
-    return [_of_leg(trace, leg) for leg in legs if ways in ("both", leg.direction)]
-
-
-def _of_leg(trace: Trace, leg: Leg) -> Taught:
-    # The ids are those of the whole completion, thinking included: where any was stripped, the text is tokenised anew.
-    ids = leg.completion_ids if leg.completion == leg.text else ()
-    learnt = Completed(leg.prompt, leg.text, ids, leg.direction, trace.problem.meta.get("category"))
     digest = None if trace.judgement is None else trace.judgement.digest
-    return Taught(f"{trace.id}/{leg.direction}", learnt, digest)
+    found: list[Taught] = []
+    for leg in (leg for leg in legs if ways in ("both", leg.direction)):
+        # The ids are those of the whole completion, thinking included: where any was stripped, the text is tokenised
+        # anew.
+        ids = leg.completion_ids if leg.completion == leg.text else ()
+        of = {"direction": leg.direction, "category": trace.problem.meta.get("category")}
+        found.append(Taught(f"{trace.id}/{leg.direction}", completed(leg.prompt, leg.text, ids, **of), digest))
+    return found
+
+
+def lessons(trace: Trace, settings: LessonConfig) -> list[Lesson]:
+    """Return what a dialog teaches: its last rectification, and the direct way to where it ended.
+
+    Portions before the last one teach nothing by themselves: only what they came to was judged.
+    """
+    turns = trace.turns
+    final = len(turns) - 1
+    first = next(i for i, turn in enumerate(turns) if turn.portion == turns[final].portion)
+    if settings.mixture == "published":
+        return _published(trace, first, settings)
+    found: list[Lesson] = []
+    if first < final and _asked(trace)["history"] != "none":
+        earlier = [] if settings.passing_only else _compile_fixes(turns, first)[-1:]
+        steps = sorted({final, *earlier})
+        found += [_fix(trace, first, step, settings) for step in steps]
+    if first == final or settings.shortcuts:
+        found.append(_direct(trace, first))
+    return found
+
+
+def _published(trace: Trace, first: int, settings: LessonConfig) -> list[Lesson]:
+    """Return LLM-ARC's three kinds (section 4.1); its notion of passed is the solver's."""
+    turns = trace.turns
+    # Attack: a suite that passes because the failing test was left out; that turn is refused.
+    passed = [0 < turn.review.num_tests == turn.review.num_met and not turn.refused for turn in turns]
+    failed = [
+        turn.review.kind in ("tests", "contradiction") and not met for turn, met in zip(turns, passed, strict=True)
+    ]
+    mended = [i for i in range(first + 1, len(turns)) if passed[i] and failed[i - 1]]
+    told = _asked(trace)["history"] != "none"
+    steps = sorted({*_compile_fixes(turns, first)[-1:], *mended[-1:]}) if told else []
+    found = [_fix(trace, first, step, settings) for step in steps]
+    return [*found, _direct(trace, first)] if passed[-1] else found
+
+
+def _compile_fixes(turns: Sequence[DialogTurn], first: int) -> list[int]:
+    """Return the turns that compile where the one before did not, from the turn `first` on."""
+    compiles = [turn.review.kind not in (*_BEFORE_TESTS, "unknown", "error") for turn in turns]
+    failed = [turn.review.kind in _BEFORE_TESTS for turn in turns]
+    return [i for i in range(first + 1, len(turns)) if compiles[i] and failed[i - 1]]
+
+
+def _fix(trace: Trace, first: int, step: int, settings: LessonConfig) -> Lesson:
+    """Return the lesson that ends with turn `step`; `first` opens its portion."""
+    places = turn_places(trace.messages)
+    begin = first if settings.extent == "whole" else step - 1
+    kind: Kind = "compile-fix" if trace.turns[step - 1].review.kind in _BEFORE_TESTS else "test-fix"
+    read = trace.messages[places[begin] : places[step] + 1]
+    turns = [
+        ActorTurn(turn.completion_ids, i == step or (settings.loss == "actor" and not turn.refused))
+        for i, turn in enumerate(trace.turns[: step + 1])
+    ]
+    messages = (_instructions(trace), trace.messages[places[first] - 1], *read)
+    return Lesson(f"{trace.id}/{step}-{kind}", kind, messages, tuple(turns[begin:]), _classes(trace))
+
+
+def _direct(trace: Trace, first: int) -> Lesson:
+    opened = trace.messages[turn_places(trace.messages)[first] - 1]
+    messages = (_instructions(trace), opened, trace.messages[-1])
+    last = ActorTurn(trace.turns[-1].completion_ids, learnt=True)
+    return Lesson(f"{trace.id}/direct", "direct", messages, (last,), _classes(trace))
+
+
+def _instructions(trace: Trace) -> Message:
+    asked = _asked(trace)
+    from rollout.actor_critic.prompt import ActorPrompt, system_text
+
+    prompt = ActorPrompt(
+        tests=asked["tests"],
+        guidelines=asked["guidelines"],
+        incremental=asked["portion_size"] is not None,
+        instructions=asked.get("instructions", True),
+    )
+    return message("system", system_text(prompt.trained()))
+
+
+def _asked(trace: Trace) -> Mapping[str, Any]:
+    if trace.strategy is None:
+        raise ExampleError(f"dialog {trace.id}: it does not say how its actor was asked (`strategy`)")
+    return trace.strategy
+
+
+def _classes(trace: Trace) -> tuple[str, ...]:
+    return tuple(trace.problem.meta.get("logic_classes") or ())
+
+
+def mixed(given: Sequence[Lesson], mix: LessonConfig, *, seed: int) -> list[Lesson]:
+    """Return the lessons to train on, in the order in which they were given, copies beside their originals.
+
+    Where a kind has too few for its share, the others shrink with it: a hash of (seed, id) decides which are left out.
+    """
+    copied = upsampled(given, mix)
+    shares = mix.shares
+    if shares is None:
+        return copied
+    by_kind = {kind: [lesson for lesson in copied if lesson.kind == kind] for kind in KINDS}
+    rooms = [len(by_kind[kind]) / share for kind, share in shares.items() if share > 0]
+    total = min([*rooms, len(copied)])
+    chosen: set[int] = set()
+    for kind, share in shares.items():
+        drawn = sorted(by_kind[kind], key=lambda lesson: derived_seed(seed, "mix", lesson.id))
+        chosen |= {id(lesson) for lesson in drawn[: floor(total * share + 1e-9)]}
+    return [lesson for lesson in copied if id(lesson) in chosen]
+
+
+def upsampled(given: Sequence[Lesson], mix: LessonConfig) -> list[Lesson]:
+    """Return the lessons, those with a rare class `rare_copies` times, each copy under an id of its own."""
+    counts = Counter(name for lesson in given for name in set(lesson.classes))
+    rare = {name for name, count in counts.items() if count < mix.rare_below * len(given)}
+    found: list[Lesson] = []
+    for lesson in given:
+        found.append(lesson)
+        if rare & set(lesson.classes):
+            found += [replace(lesson, id=f"{lesson.id}~{n}") for n in range(2, mix.rare_copies + 1)]
+    return found

@@ -27,7 +27,7 @@ def provenance(config: RunConfig) -> dict[str, Any]:
         "config": config.name,
         "config_digest": config.digest(),
         "commit": commit(),
-        "versions": {name: _version(name) for name in ("certistar", "torch", "transformers", "peft", *engine)},
+        "versions": {name: version(name) for name in ("certistar", "torch", "transformers", "peft", *engine)},
         "seeds": config.seeds,
         "held_out_split": config.evaluation.split,
         "base": config.model.pinned,
@@ -37,7 +37,8 @@ def provenance(config: RunConfig) -> dict[str, Any]:
     }
 
 
-def _version(name: str) -> str | None:
+def version(name: str) -> str | None:
+    """Return the version of a distribution; None where it is not installed."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

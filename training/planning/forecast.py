@@ -17,20 +17,24 @@ from rollout.policies.models import empty_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
-from training.finetuning.compute import Memory, Shape, cache_bytes, fits, shape_of_model
+from training.finetuning.compute import Memory, Shape, cache_bytes, fits, most_sparing, remedies, shape_of_model
 from training.finetuning.compute import training_memory as memory_of_training
-from training.finetuning.out_of_memory import most_sparing, remedies
 from training.hardware import GIB, HOST, Device, device_here, device_named, memory_of_a_core, num_training_processes
-from training.planning.division import Division, divided
-from training.planning.known_models import KNOWN
-from training.planning.lengths import SAMPLED, Lengths, is_made_here, lengths_of, window_of
-from training.planning.measured import MachineSpeeds, with_measured
-from training.planning.speed import UNKNOWN_CRITIC_S, Speed, few, measured_speed, stated_speed
-from training.records.stage_times import Plan, PlannedStage
+from training.planning.lengths import KNOWN, SAMPLED, Lengths, is_made_here, lengths_of, window_of
+from training.planning.speed import (
+    UNKNOWN_CRITIC_S,
+    MachineSpeeds,
+    Speed,
+    few,
+    measured_speed,
+    stated_speed,
+    with_measured,
+)
+from training.records.run_folder import Plan, PlannedStage
 from training.rounds.line import base_path
 from training.rounds.problems import training_problems
 from training.rounds.run import num_attempts, num_shared, server_must_do
-from training.workers.choice import cores_for_each
+from training.workers.choice import check_shares, cores_for_each, gpus_of, lines_at_once, num_samplers
 
 SMALL = 300_000_000
 """Parameters up to which a local model is loaded and timed; more would make a look ahead a wait."""
@@ -43,12 +47,46 @@ class CannotFit(InputError):  # noqa: N818
 
 
 @dataclass(frozen=True, slots=True)
-class Least:
-    """Bytes of a worker with all knobs turned for memory."""
+class Division:
+    """Lines, and what each has of the machine."""
 
-    training: float
-    rollout: float
-    """With one seat."""
+    lines: int
+    """Lines at work at once."""
+    sharing: int
+    """Number of them that share the machine's memory, or one GPU's."""
+    processes: int
+    """Processes of a fine-tuning, one a GPU of its line, in the line with fewest."""
+    policies: int
+    """Policies of a line, no more than there are batches for."""
+    samplers: int
+    """Number of them that share the machine's memory, or one GPU's."""
+
+    def said(self, gpus: int) -> str:
+        """Return what people are told."""
+        if not gpus:
+            return f"{self.lines} at a time"
+        each = f"{self.sharing} share a GPU" if self.sharing > 1 else f"{self.processes} of {gpus} GPUs each"
+        return f"{self.lines} at a time, {each}"
+
+
+def divided(config: RunConfig, gpus: int) -> Division:
+    """Return the division on so many GPUs; raises `ConfigError` where a line could not share its rows among its own."""
+    lines = lines_at_once(config, gpus, len(config.arms) * len(config.seeds))
+    check_shares(config, lines, gpus)
+    each = len(gpus_of(lines - 1, lines, [""] * gpus))
+    if config.workers.backend == "ray" or config.model.engine == "vllm":
+        policies = max(1, each // (config.model.vllm.tensor_parallel if config.model.engine == "vllm" else 1))
+    else:
+        asked, measured = config.star.problems_per_round, config.evaluation.num_problems
+        batches = ceil(asked / config.sampling.batch_size), ceil(measured / config.evaluation.batch_size)
+        policies = min(num_samplers(config, cores=cores_for_each(lines), gpus=each), max(batches))
+    return Division(
+        lines=lines,
+        sharing=ceil(lines / gpus) if gpus else lines,
+        processes=max(1, each),
+        policies=policies,
+        samplers=ceil(policies / max(1, each)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,39 +116,38 @@ class Forecast:
     merges: bool = True
     """True where adapters are merged for sampling, which loses nothing in float32 alone."""
 
-    @property
-    def wall_s(self) -> float:
-        """Seconds from start to end."""
-        return self.plan.wall_s
-
     def lines(self) -> list[str]:
         """Return what people are told."""
         spread = "as references" if self.lengths.known else "at most: no reference was found"
-        memory = self.training
+        memory, plan, settled, processes = self.training, self.plan, self.settled, self.division.processes
+        num = settled.rows_a_step(processes)
+        rows = f"{num} rows"
+        if num > 1:
+            on = "1 process" if processes == 1 else f"each of {processes} processes"
+            rows += f" ({settled.rows_at_once} at once, {settled.gradient_accumulation} times, on {on})"
+            if settled.global_batch_size is None:
+                rows += f"; training.global_batch_size={num} makes it so on any number of GPUs"
+        has_gpus, more = plan.gpu_hours > 0, "" if self.rollout_bytes else ", and what the server takes"
+        whole = f", {plan.gpu_hours:.2g} GPU-hours on {plan.device}" if has_gpus else f" on {plan.device}"
+        stages = [
+            f"{name} {said_time(stage.seconds)}" + (f" ({stage.gpu_hours:.2g} GPU-hours)" if has_gpus else "")
+            for name, stage in plan.stages.items()
+        ]
         rollout = f"{said_bytes(self.rollout_bytes)} rolling out; " if self.rollout_bytes else ""
         return [
             f"plan: {self.num_lines} lines of rounds, {self.division.said(self.gpus)}; {self.num_units} units of work"
             + ("" if self.engine == "own" else f"; {self.engine} decodes"),
             f"attempts: {self.attempts:,} of {self.lengths.completion:.0f} tokens ({spread}): {self.tokens:,.0f}",
             *(own.line(name) for name, own in self.by_arm.items()),
-            f"fine-tuning: at most {self.training_steps:,} optimiser steps in all, each of {self._rows_a_step()}"
+            f"fine-tuning: at most {self.training_steps:,} optimiser steps in all, each of {rows}"
             + ("" if self.merges else "; adapters are sampled beside the base, whose precision would round their sum"),
             f"memory a worker: {rollout}{said_bytes(memory.total)} fine-tuning "
             f"(base {said_bytes(memory.weights)}, trained {said_bytes(memory.trained)}, activations "
             f"{said_bytes(memory.activations)}, logits {said_bytes(memory.logits)}); there is "
             f"{said_bytes(self.device.memory)} on {self.device.name}",
-            *_time_lines(self.plan, complete=self.rollout_bytes > 0),
+            f"speed: {plan.source}; engine: {plan.engine}",
+            f"time: about {said_time(plan.wall_s)}{whole}{more} (one line at a time: {', '.join(stages)})",
         ]
-
-    def _rows_a_step(self) -> str:
-        settled, processes = self.settled, self.division.processes
-        num = settled.rows_a_step(processes)
-        said = f"{num} rows"
-        if num > 1:
-            on = "1 process" if processes == 1 else f"each of {processes} processes"
-            said += f" ({settled.rows_at_once} at once, {settled.gradient_accumulation} times, on {on})"
-        fixed = settled.global_batch_size is not None or num == 1
-        return said if fixed else f"{said}; training.global_batch_size={num} makes it so on any number of GPUs"
 
 
 def forecast(config: RunConfig, on: str | None = None, machine: MachineSpeeds | None = None) -> Forecast:
@@ -161,18 +198,13 @@ def forecast(config: RunConfig, on: str | None = None, machine: MachineSpeeds | 
         merges=size == 4 or config.training.method == "full" or has_engine or server is not None,
     )
     least = memory_of_training(shape, most_sparing(settled, num_processes=division.processes), **asked)
-    one_seat = rollout_bytes(
-        config.model_copy(update={"sampling": config.sampling.model_copy(update={"num_seats": 1})}),
-        shape,
-        lengths,
-        size,
-    )
-    _must_fit(found, config, longest, Least(least.total, one_seat))
-    can_be_timed = on is None and not has_engine and server is None and _is_small(config, shape)
+    _must_fit(found, config, longest, (least.total, rollout_bytes(config, shape, lengths, size, rows=1)))
+    is_small = Path(config.model.name).is_dir() and shape.num_params <= SMALL
+    can_be_timed = on is None and not has_engine and server is None and is_small
     speed = measured_speed(config, lengths) if can_be_timed else stated_speed(shape, device, config, lengths, size)
     if machine is not None and not can_be_timed:
         speed = with_measured(speed, machine, shape, device, config)
-    return replace(found, speed=speed, plan=_planned(found, config, speed))
+    return replace(found, speed=speed, plan=_plan(found, config, speed))
 
 
 def shape_for(model: ModelConfig) -> Shape:
@@ -186,54 +218,46 @@ def shape_for(model: ModelConfig) -> Shape:
     return found
 
 
-def _must_fit(found: Forecast, config: RunConfig, longest: float, least: Least) -> None:
-    """Workers share a machine's memory, or one GPU's."""
-    division, overhead = found.division, 0.0 if found.gpus else PROCESS_BYTES
-    policies = division.sharing * division.samplers
+def _must_fit(found: Forecast, config: RunConfig, longest: float, least: tuple[float, float]) -> None:
+    """Raise `CannotFit`: workers share a machine's memory, or one GPU's.
+
+    `least` is what a fine-tuning and a rollout take with all knobs turned, and one seat.
+    """
+    division, device, overhead = found.division, found.device, 0.0 if found.gpus else PROCESS_BYTES
+    memory, policies, room = found.training, division.sharing * division.samplers, device.memory - overhead
     fewer = [f"jobs={division.lines // 2}"] if division.sharing > 1 else []
-    if found.training.total > found.device.memory / division.sharing - overhead:
+
+    def there_is(num: int) -> str:
+        each = f" for each of {num} at a time" if num > 1 else ""
+        return f"{device.name} has {said_bytes(device.memory / num)}{each}"
+
+    if memory.total > device.memory / division.sharing - overhead:
         knobs = remedies(config.training, num_processes=division.processes, longest=round(longest))
         advice = [*(remedy.said for remedy in knobs), *fewer]
-        hope = _hope(least.training, found.device.memory - overhead)
+        parts = {"base": memory.weights, "what is trained": memory.trained}
+        parts |= {"activations": memory.activations, "logits": memory.logits}
+        most = max(parts, key=lambda name: parts[name])
+        # So that nobody turns the knobs in vain.
+        hope = f"with four bits, checkpointing and rows of one, one worker at a time takes {said_bytes(least[0])}"
+        if least[0] > room:
+            hope = (
+                f"all of it is not enough (one worker at a time takes {said_bytes(least[0])}): it takes a smaller model"
+            )
         raise CannotFit(
-            f"fine-tuning {config.model.name} takes about {said_bytes(found.training.total)} a worker, most of it "
-            f"{_most(found.training)}, and {_shared(found.device, division.sharing)}: "
-            f"set {', or '.join(advice)}; {hope}"
+            f"fine-tuning {config.model.name} takes about {said_bytes(memory.total)} a worker, most of it "
+            f"{most} ({said_bytes(parts[most])}), and {there_is(division.sharing)}: set {', or '.join(advice)}; {hope}"
         )
     given = config.sampling.num_seats  # where no number is given, as many are seated as memory holds
-    rollout = found.rollout_bytes if given else min(found.rollout_bytes, least.rollout)
-    if rollout > found.device.memory / policies - overhead:
+    rollout = found.rollout_bytes if given else min(found.rollout_bytes, least[1])
+    if rollout > device.memory / policies - overhead:
         fewer += [f"workers.samplers={division.policies // 2}"] if division.samplers > 1 else []
         seats = [f"sampling.num_seats={max(1, given // 2)}"] if given else []
-        advice = [*seats, *fewer] if least.rollout <= found.device.memory - overhead else []
+        advice = [*seats, *fewer] if least[1] <= room else []
         raise CannotFit(
             f"rolling out {config.model.name} takes about {said_bytes(found.rollout_bytes)} a worker, "
-            f"{said_bytes(least.rollout)} with one seat, and {_shared(found.device, policies)}: set "
+            f"{said_bytes(least[1])} with one seat, and {there_is(policies)}: set "
             + ", or ".join([*advice, "a smaller model"])
         )
-
-
-def _shared(device: Device, num: int) -> str:
-    each = f" for each of {num} at a time" if num > 1 else ""
-    return f"{device.name} has {said_bytes(device.memory / num)}{each}"
-
-
-def _most(memory: Memory) -> str:
-    parts = {
-        "base": memory.weights,
-        "what is trained": memory.trained,
-        "activations": memory.activations,
-        "logits": memory.logits,
-    }
-    most = max(parts, key=lambda name: parts[name])
-    return f"{most} ({said_bytes(parts[most])})"
-
-
-def _hope(least: float, room: float) -> str:
-    """Say whether the knobs are enough, so that nobody turns them in vain."""
-    if least <= room:
-        return f"with four bits, checkpointing and rows of one, one worker at a time takes {said_bytes(least)}"
-    return f"all of it is not enough (one worker at a time takes {said_bytes(least)}): it takes a smaller model"
 
 
 def rollout_bytes(config: RunConfig, shape: Shape, lengths: Lengths, size: int, *, rows: int | None = None) -> float:
@@ -256,16 +280,8 @@ def _steps(config: RunConfig, number: int, processes: int) -> int:
     return config.training.num_steps(rows, processes)
 
 
-def _planned(found: Forecast, config: RunConfig, speed: Speed) -> Plan:
-    stages = _stages(found, config, speed)
-    if config.model.server is not None:  # what it takes is not known here
-        stages = {name: stage for name, stage in stages.items() if name not in ("rollout", "evaluation")}
-    device = f"{found.gpus} x {found.device.name}" if found.gpus else found.device.name
-    return Plan(stages, found.division.lines, device, found.engine, speed.source)
-
-
-def _stages(found: Forecast, config: RunConfig, speed: Speed) -> dict[str, PlannedStage]:
-    """Return what each stage takes: its processes to start, the model to load, and its work.
+def _plan(found: Forecast, config: RunConfig, speed: Speed) -> Plan:
+    """Return the plan, of what each stage takes: its processes to start, the model to load, and its work.
 
     Certification goes on beside the rollout, which takes the longer of the two.
     """
@@ -299,21 +315,11 @@ def _stages(found: Forecast, config: RunConfig, speed: Speed) -> dict[str, Plann
         "fine-tuning": (tokens * speed.training_token_s + rounds * (start + load), found.training.total + process),
         "evaluation": (measured, found.rollout_bytes + process),
     }
-    return {name: PlannedStage(s, s * line_gpus / 3600, memory) for name, (s, memory) in stages.items()}
-
-
-def _time_lines(plan: Plan, *, complete: bool) -> list[str]:
-    """Return the time and the GPU-hours, stage by stage, and where the speeds come from."""
-    has_gpus, more = plan.gpu_hours > 0, "" if complete else ", and what the server takes"
-    whole = f", {plan.gpu_hours:.2g} GPU-hours on {plan.device}" if has_gpus else f" on {plan.device}"
-    stages = [
-        f"{name} {said_time(stage.seconds)}" + (f" ({stage.gpu_hours:.2g} GPU-hours)" if has_gpus else "")
-        for name, stage in plan.stages.items()
-    ]
-    return [
-        f"speed: {plan.source}; engine: {plan.engine}",
-        f"time: about {said_time(plan.wall_s)}{whole}{more} (one line at a time: {', '.join(stages)})",
-    ]
+    if config.model.server is not None:  # what it takes is not known here
+        stages = {name: stage for name, stage in stages.items() if name not in ("rollout", "evaluation")}
+    planned = {name: PlannedStage(s, s * line_gpus / 3600, memory) for name, (s, memory) in stages.items()}
+    device = f"{found.gpus} x {found.device.name}" if found.gpus else found.device.name
+    return Plan(planned, division.lines, device, found.engine, speed.source)
 
 
 def arm_lengths(config: RunConfig) -> dict[str, Lengths]:
@@ -353,10 +359,6 @@ def run_must_fit_window(config: RunConfig) -> None:
     model = config.model
     if not is_made_here(model.name) and model.server is None and window_of(model) is not None:
         must_fit_window(arm_lengths(config), model.name)
-
-
-def _is_small(config: RunConfig, shape: Shape) -> bool:
-    return Path(config.model.name).is_dir() and shape.num_params <= SMALL
 
 
 def said_bytes(count: float) -> str:

@@ -72,7 +72,7 @@ class Mirror:
             if not is_stored(path):
                 write_chunks(path, self._fetched(name, digest))
                 num += 1
-            elif path.is_file() and _is_final(name) and self._digest(path) != digest:
+            elif path.is_file() and (name == "config.yaml" or "/" in name) and self._digest(path) != digest:
                 raise StoreError(
                     f"{path}: {self.url} holds another run, whose file differs; choose another URL or folder"
                 )
@@ -230,11 +230,6 @@ def _harmless(name: str, url: str) -> PurePosixPath:
             f"{url}: its manifest names {name!r}, which is no file of a run; the store is not to be trusted"
         )
     return path
-
-
-def _is_final(name: str) -> bool:
-    """Say whether a file is never written again: those at the top, such as the report, are, but for the first."""
-    return name == "config.yaml" or "/" in name
 
 
 def _may_be_sealed(name: str) -> bool:

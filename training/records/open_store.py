@@ -26,7 +26,12 @@ class OpenStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        _check_place(path)
+        # A folder that cannot be made is told before anything is sampled for it.
+        above = next(each for each in path.absolute().parents if each.exists())
+        if not above.is_dir():
+            raise not_written(path, NotADirectoryError(f"{above} is no folder"))
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise not_written(path, PermissionError(f"{above} may not be written into"))
         self._units: dict[str, array[int]] = {}
         self._end = 0
         self._identity: tuple[int, int] | None = None
@@ -215,12 +220,3 @@ def _number_at(descriptor: int, offset: int) -> int:
     with open(descriptor, "rb", closefd=False) as file:
         file.seek(0)
         return file.read(offset).count(b"\n") + 1
-
-
-def _check_place(path: Path) -> None:
-    """Raise `StoreError` where a file's folder cannot be made, before anything is sampled for it; nothing is made."""
-    above = next(each for each in path.absolute().parents if each.exists())
-    if not above.is_dir():
-        raise not_written(path, NotADirectoryError(f"{above} is no folder"))
-    if not os.access(above, os.W_OK | os.X_OK):
-        raise not_written(path, PermissionError(f"{above} may not be written into"))

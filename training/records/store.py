@@ -5,6 +5,7 @@ it, and is never skipped. Who reads `traces.jsonl` finds `traces.jsonl.gz` where
 """
 
 import errno
+import hashlib
 import io
 import json
 import os
@@ -12,6 +13,7 @@ import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
@@ -122,7 +124,7 @@ def read_lines(path: Path, *, checksum: bool = False) -> Iterator[Record | Store
 
 def where_stored(path: Path) -> Path:
     """Return the file itself, or what `certistar pack` made of it."""
-    packed = path.with_name(f"{path.name}.gz")
+    packed = packed_path(path)
     return packed if not path.exists() and packed.exists() else path
 
 
@@ -249,3 +251,59 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+LEVEL = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A file that was packed, and what that saved."""
+
+    path: Path
+    num_records: int
+    plain_bytes: int
+    packed_bytes: int
+
+
+def pack(path: Path, *, level: int = LEVEL) -> Packed:
+    """Pack a sealed file with gzip; the plain one is deleted once the packed one was read back and found equal.
+
+    Every line's checksum is verified on the way. The same file gives the same bytes: no time and no name goes in.
+    `zcat` gives the plain file back, and `datasets.load_dataset("json", ...)` reads the packed one as it is.
+    """
+    packed, total, num_records = packed_path(path), hashlib.sha256(), 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal num_records
+        squeezer = zlib.compressobj(level, wbits=31)  # in gzip's format
+        with path.open("rb") as file:
+            for num_records, line in enumerate(file, 1):
+                if not line.endswith(b"\n") or not fits(line):
+                    raise StoreError(
+                        f"{path}:{num_records}: the line is damaged or was never sealed; nothing was packed"
+                    )
+                total.update(line)
+                yield squeezer.compress(line)
+        yield squeezer.flush()
+
+    write_chunks(packed, pieces())
+    read_back = hashlib.sha256()
+    for line in unpacked(packed):
+        read_back.update(line)
+    if read_back.digest() != total.digest():
+        packed.unlink()
+        raise StoreError(f"{packed}: is not what was packed; the disk or the memory of this machine is failing")
+    before = path.stat().st_size
+    path.unlink()
+    return Packed(packed, num_records, before, packed.stat().st_size)
+
+
+def sealed_traces(folder: Path) -> list[Path]:
+    """Return the plain trace files of a run's finished rounds."""
+    return sorted(path for path in folder.rglob("traces.jsonl") if (path.parent / "dataset/summary.json").exists())
+
+
+def packed_path(path: Path) -> Path:
+    """Return where a plain file's packed form is."""
+    return path.with_name(f"{path.name}.gz")

@@ -11,7 +11,7 @@ from critics.errors import InputError
 from rollout.records.digests import ServerUse
 from rollout.records.traces import Trace
 from training.outcomes import Record, pooled
-from training.records.stage_times import STAGES, read_plan, read_times
+from training.records.run_folder import STAGES, read_plan, read_times
 
 SPENT = ("requests", "prompt_tokens", "completion_tokens", "uncounted")
 """Counts: tokens of prompts to models in this process nobody counts (0); `uncounted` are replies of a server that did

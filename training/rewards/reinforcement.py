@@ -19,10 +19,9 @@ from rollout.policies.policy import load_tokenizer, model_digest
 from rollout.prompts.prompt import messages, text
 from rollout.records.digests import adapter_weights_digest, file_digest
 from rollout.records.traces import read_judgement
-from training.configuration.rewards import ReinforcementConfig
-from training.finetuning.architecture import require_suited
+from training.configuration.run import ReinforcementConfig
+from training.finetuning.architecture import require_suited, trainable_model
 from training.finetuning.job import FineTuning
-from training.finetuning.trainable import trainable_model
 from training.lineage.adapters import MANIFEST, not_finite
 from training.records.store import write_json, write_records
 from training.rewards.certified import CertifiedReward, credited, rows

@@ -56,7 +56,9 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     if line.arm.balance:
         kept = balanced(kept, seed=line.seed)
     if line.arm.match is not None:
-        kept = subsample(kept, _num_kept_by(line, line.arm.match, number), seed=line.seed)
+        other = next(arm for arm in line.config.arms if arm.name == line.arm.match)
+        path = line.run / line_path(line.config, other, line.seed) / f"round-{number:03d}" / "dataset" / "summary.json"
+        kept = subsample(kept, read_file(path)["kept"], seed=line.seed)
     goes_on = number > 0 and line.config.star.start == "base"
     before = line.round_path(number - 1) / "dataset"
     earlier = read_records(before / "examples.jsonl") if goes_on else ()
@@ -107,12 +109,6 @@ def derivation_of(line: Line) -> Derivation:
     """Return what the arm makes of its traces; the held-out problems are compared where questions are rewritten."""
     held_out = contents_of(line.held_out) if line.arm.hindsight else None
     return Derivation(line.arm.prune, line.arm.hindsight, held_out)
-
-
-def _num_kept_by(line: Line, arm_name: str, number: int) -> int:
-    other = next(arm for arm in line.config.arms if arm.name == arm_name)
-    path = line.run / line_path(line.config, other, line.seed) / f"round-{number:03d}" / "dataset" / "summary.json"
-    return read_file(path)["kept"]
 
 
 @dataclass

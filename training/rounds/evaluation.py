@@ -88,6 +88,18 @@ def problems_digest(problems: Sequence[Problem]) -> str:
 # -- the table
 
 
+def chances(problems: Sequence[Problem]) -> list[float]:
+    """Return how likely a random guess is right at each problem.
+
+    Without options it is one of the answers that its data set has here, of which true and false are two.
+    """
+    known: dict[str, set[str]] = defaultdict(lambda: {"true", "false"})
+    for problem in problems:
+        if problem.options is None and problem.answer is not None:
+            known[problem.dataset].add(problem.answer)
+    return [1 / len(problem.options or known[problem.dataset]) for problem in problems]
+
+
 def outcomes(records: Sequence[Trace]) -> Table:
     """Return the outcomes table of judged traces, in their order.
 
@@ -95,12 +107,9 @@ def outcomes(records: Sequence[Trace]) -> Table:
     random guess is right: without options it is one of the answers that the data set has here, of which true and false
     are two, and nobody comes back from a round trip by guessing.
     """
-    known: dict[str, set[str]] = defaultdict(lambda: {"true", "false"})
-    for problem in (record.problem for record in records):
-        if problem.options is None and problem.answer is not None:
-            known[problem.dataset].add(problem.answer)
     rows: list[Record] = []
-    for trace in records:
+    guesses = chances([record.problem for record in records])
+    for trace, chance in zip(records, guesses, strict=True):
         problem, verdict, proved = trace.problem, trace.judged, formal_outcome(trace)
         gold, said, options = problem.answer, verdict.answer, problem.options
         own, false = (in_terms_of(truth, options) for truth in ("unknown", "false"))
@@ -125,7 +134,7 @@ def outcomes(records: Sequence[Trace]) -> Table:
             "reason": verdict.reason,
             "grade": verdict.grade,
             "says": None if said is None else says,
-            "chance": 0.0 if trace.legs else 1 / len(options or known[problem.dataset]),
+            "chance": 0.0 if trace.legs else chance,
             "coverage": verdict.others.get("coverage"),
         }
         named = {"problem": problem.id, "dataset": problem.dataset}

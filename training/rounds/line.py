@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from critics.judge import Judging
 from critics.problem import Problem
@@ -36,7 +36,6 @@ class Shard:
 
 
 WHOLE = Shard()
-Item = TypeVar("Item")
 StageFunction = Callable[..., Any]
 """A stage: takes its line first, and what it returns can be pickled."""
 
@@ -51,7 +50,7 @@ class Stages(Protocol):
     def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> Any:
         """Run a stage on each of the line's places at once, `most` at the most, each with a shard of what is sampled.
 
-        `beside` takes up what they do: it may begin with them, ends after them, and its result is returned.
+        `beside` takes up what they do, and ends once it has all of it; its result is returned.
         """
         ...
 
@@ -73,8 +72,6 @@ class Line:
     """Runner of the line's stages; None: they run here, one after the other."""
     shard: Shard = WHOLE
     """The batches that are sampled here."""
-    rollout_ended: Callable[[float], bool] = field(default=lambda _: True)
-    """Waits at most so many seconds for the rollout's end, and says whether it has come."""
     told_digest: str | None = None
     """The base model's digest where it is known, since a large model takes minutes to read; None: it is read."""
 
@@ -112,12 +109,13 @@ class Line:
 
     def judging(self, progress: Progress) -> Judging:
         """Return what judges for a stage, each verdict a sign of progress: all of them may take hours."""
-        return lambda records: self._told(progress, self.workers.judge(records))
 
-    def _told(self, progress: Progress, items: Iterable[Item]) -> Iterator[Item]:
-        for item in items:
-            self.on_progress(progress)
-            yield item
+        def judged(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+            for verdict in self.workers.judge(records):
+                self.on_progress(progress)
+                yield verdict
+
+        return judged
 
     @property
     def tracking(self) -> Tracking:

@@ -7,21 +7,21 @@ was finished; what it then writes is byte-equal to what an uninterrupted run wri
 """
 
 import shutil
+from math import ceil
 from pathlib import Path
 from time import perf_counter
 
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import read_trace
 from training.finetuning.stage import MANIFEST, FineTuning, fine_tune
-from training.finetuning.trackers import Tracking, track
+from training.finetuning.trackers import track
 from training.hardware import num_training_processes
 from training.records.run_folder import read_file
 from training.records.store import is_stored, read_records, write_json
 from training.rounds.dataset import curate
 from training.rounds.line import Line
-from training.rounds.measurement import RoundMeasured, ask_held_out, evaluate, num_held_out_batches
-from training.rounds.references import write_references
-from training.rounds.rollout import certify, num_batches, roll_out
+from training.rounds.measurement import RoundMeasured, ask_held_out, evaluate
+from training.rounds.rollout import certify, roll_out, write_references
 from training.watchdog import Progress
 
 
@@ -53,14 +53,16 @@ def roll_out_and_certify(line: Line, number: int, adapter: Path | None) -> Path:
     if line.arm.taught_by != "itself":
         line.stages.run(write_references, number)
         return line.sealed(number)
+    num = ceil(line.config.star.problems_per_round / line.config.sampling.batch_size)
     for hinted in (False, True) if line.config.star.rationalise else (False,):
-        line.stages.spread(roll_out, number, adapter, hinted, most=num_batches(line), beside=certify)
+        line.stages.spread(roll_out, number, adapter, hinted, most=num, beside=certify)
     return line.sealed(number)
 
 
 def measure(line: Line, number: int | None, adapter: Path | None, old: Path | None = None) -> RoundMeasured:
     """Measure a policy on the held-out problems; `number` None: the base model, round 0 of the report."""
-    line.stages.spread(ask_held_out, number, adapter, most=num_held_out_batches(line))
+    config = line.config.evaluation
+    line.stages.spread(ask_held_out, number, adapter, most=ceil(config.num_problems / config.batch_size))
     return line.stages.run(evaluate, number, adapter, old)
 
 
@@ -102,16 +104,9 @@ def is_unsampled(folder: Path) -> bool:
 
 
 def tell_trackers(line: Line, number: int, rollout_s: float | None) -> None:
-    """Write a finished round's metrics, once."""
-    line.on_progress(Progress("evaluation", "the trackers to be told of the round"))
-    track_round(line.tracking, line.round_path(number), rollout_s)
-
-
-def track_round(tracked: Tracking, folder: Path, rollout_s: float | None) -> None:
     """Write a finished round's metrics, once; `rollout_s` is how long all of its rollout took, None: not known."""
-    if not tracked.names:
-        return
-    number = int(folder.name[-3:])
+    line.on_progress(Progress("evaluation", "the trackers to be told of the round"))
+    tracked, folder = line.tracking, line.round_path(number)
     told = tracked.folder / f"{tracked.run_name.replace('/', '-')}.json"
     if told.exists() and read_file(told)["rounds"] > number:
         return
@@ -127,10 +122,7 @@ def round_metrics(folder: Path, rollout_s: float | None) -> dict[str, float]:
     metrics |= {f"verdicts/{name}": float(count) for name, count in summary["verdicts"].items()}
     metrics |= {"rollout/sampled": float(summary["sampled"]), "rollout/examples": float(summary["examples"])}
     if rollout_s and is_stored(folder / "traces.jsonl"):
-        metrics["rollout/tokens_per_s"] = _num_tokens(folder / "traces.jsonl") / rollout_s
+        traces = map(read_trace, read_records(folder / "traces.jsonl", checksum=True))
+        metrics["rollout/tokens_per_s"] = sum(trace.num_tokens for trace in traces) / rollout_s
     mode = read_file(folder / "evaluation.json")["modes"]["sampled"]
     return metrics | {f"evaluation/{name}": mode[key] / (mode["n"] or 1) for name, key in _MEASURED.items()}
-
-
-def _num_tokens(path: Path) -> int:
-    return sum(trace.num_tokens for trace in map(read_trace, read_records(path, checksum=True)))

@@ -1,26 +1,33 @@
-"""Measurement of a policy on the held-out problems, and its promotion to the next round's."""
+"""Measurement of a policy on the held-out problems, and its promotion to the next round's.
 
-from collections.abc import Iterator, Mapping
+An adapter that answers almost nothing, or does worse than guessing, is not promoted. The thresholds are such that
+chance does not reach them; between adapters that work nothing is chosen, which on the held-out problems would be
+training on them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from itertools import groupby
-from math import ceil
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from critics.judge import Judging
+from critics.problem import Problem
+from rollout.problems.catalogue import LANGUAGES
 from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.traces import Trace
+from training.configuration.run import PromotionConfig
 from training.curation.filters import judged
 from training.outcomes import RATES, Record
 from training.records.open_store import OpenStore
-from training.records.shards import pack
-from training.records.store import write_json, write_records
-from training.rounds.evaluation import counted, measure, problems_digest
+from training.records.run_folder import REFUSED
+from training.records.store import pack, write_json, write_records
+from training.rounds.evaluation import chances, counted, measure, problems_digest
 from training.rounds.line import Line, Notice, base_path
-from training.rounds.promotion import promoted
 from training.rounds.rollout import ShardedRollout, rollout_store, sample_missing
 from training.watchdog import Progress
 from training.workers.replies import replies_in
@@ -83,11 +90,6 @@ def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | N
     return RoundMeasured(folder / MEASURED, chosen)
 
 
-def num_held_out_batches(line: Line) -> int:
-    """Return how many batches the held-out problems are asked in, in each mode."""
-    return ceil(line.config.evaluation.num_problems / line.config.evaluation.batch_size)
-
-
 def _folder(line: Line, number: int | None) -> Path:
     return line.run / base_path(line.config, line.arm, line.seed) if number is None else line.round_path(number)
 
@@ -144,3 +146,50 @@ def _modes(line: Line, number: int | None, adapter: Path | None, store: OpenStor
 
 def _sampling(line: Line, decoding: Any, temperature: float) -> Sampling:
     return line.config.sampling.sampling(decoding, temperature=temperature, samples=1)
+
+
+def promoted(
+    config: PromotionConfig, round_dir: Path, new: Path | None, old: Path | None, held_out: Sequence[Problem]
+) -> Path | None:
+    """Return the adapter to go on with after a round whose evaluation.json is in place; say in refused.json why not.
+
+    The same evaluation gives the same decision, so a resumed run decides alike.
+    """
+    import json
+
+    if new is None or new == old:
+        return new
+    modes = json.loads((round_dir / "evaluation.json").read_text(encoding="utf-8"))["modes"]
+    reason = refusal(modes["sampled"], chance_of(held_out), config)
+    if reason is None:
+        return new
+    write_json(round_dir / REFUSED, {"adapter": "not promoted", "reason": reason})
+    return old
+
+
+def refusal(mode: Mapping[str, Any], chance: float, config: PromotionConfig) -> str | None:
+    """Return why the next round does not start from a policy with this mode of evaluation.json; None where it does.
+
+    `chance` is how likely a guess is right. Only answered problems are compared with it: to abstain is no error.
+    Records of versions that did not count answers are counted by those without one.
+    """
+    num = mode["n"]
+    if not config.enabled or not num:
+        return None
+    answered: int = mode.get("answered", num - mode.get("no_answer", 0))
+    if answered < config.min_answered * num or answered == 0:
+        return f"it answers {answered} of {num} problems, fewer than promotion.min_answered = {config.min_answered:g}"
+    binom: Any = import_module("scipy.stats").binom  # which a machine that is qualified may lack
+    p = float(binom.cdf(mode["right"], answered, chance))
+    if p < config.chance_p:
+        return (
+            f"{mode['right']} of {answered} answers are right where guessing has {chance:.0%}: so few come by chance "
+            f"with p = {p:.1g}, less than promotion.chance_p = {config.chance_p:g}"
+        )
+    return None
+
+
+def chance_of(problems: Sequence[Problem]) -> float:
+    """Return how likely a guess is right, on average; nobody comes back from a round trip by guessing."""
+    guesses = [0.0 if p.dataset in LANGUAGES else chance for p, chance in zip(problems, chances(problems), strict=True)]
+    return sum(guesses) / len(guesses) if guesses else 0.0

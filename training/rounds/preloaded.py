@@ -13,7 +13,7 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt that comes meanwhil
 
 MODULES = (
     *("peft", "transformers", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto"),
-    *("transformers.models.llama.modeling_llama", "training.finetuning.trainable", "training.finetuning.trainer"),
+    *("transformers.models.llama.modeling_llama", "training.finetuning.architecture", "training.finetuning.trainer"),
     *("training.rounds.loop", "training.rounds.processes"),
 )
 """Modules that `preload` imports."""

@@ -9,6 +9,9 @@ transformers and peft takes seconds and half a gigabyte; a fork of a process tha
 that memory. The server starts no thread and leaves the GPUs alone, since neither survives a fork: where there are any,
 each process imports for itself. Each process has a pipe of its own to the one that asked for it: one that is killed
 leaves no lock behind, and one whose parent is gone ends at once.
+
+A run has many stages, and each would load the same model. So a process that samples outlives its stage: its slot keeps
+it for the next one there, and meanwhile its engine, or its model, leaves the GPU to fine-tuning.
 """
 
 import multiprocessing
@@ -18,36 +21,35 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Thread
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from critics.errors import RunFailed
 from critics.workers.own_time import die_with_parent
 from rollout.decoding.rows import is_out_of_memory
 from rollout.records.digests import FileState, known_digests, learn_digests
 from training.configuration.run import ArmConfig, RunConfig
-from training.finetuning.out_of_memory import sampling_explanation
-from training.hardware import peak_memory
-from training.records.stage_times import StageTime, add_time
+from training.finetuning.compute import sampling_explanation
+from training.hardware import available_memory, peak_memory
+from training.records.run_folder import StageTime, add_time
 from training.rounds.line import WHOLE, Line, Notice, Shard, StageFunction
-from training.rounds.residents import Residents, StageEnded, work_on_all
 from training.watchdog import Heartbeat, Progress, line_name
 from training.workers.choice import VISIBLE, open_workers, places
 from training.workers.requests import portable
 
-ROLLED_OUT = "rolled out"
-"""Message to a certification when no further attempt will come."""
 STARTS = 2
 """Number of times that a stage is started before its death ends the run."""
-POLL_S = 0.1
+KEPT_SHARE = 0.25
+"""Share of the free memory that an idle process's model may take."""
 QUIET = "ignore:resource_tracker:UserWarning"
 PRELOADED = "training.rounds.preloaded"
 """Module that is imported once for all processes of a run."""
@@ -62,27 +64,36 @@ class Channel:
     """A process's end of the pipe."""
 
     connection: Connection
-    _told: "SimpleQueue[Any]"
+    work: "SimpleQueue[Any]"
+    """Functions with their arguments, as the parent asks for them."""
 
     def tell(self, message: object) -> None:
         """Send the parent something before the result."""
         self.connection.send(("told", message))
 
-    def hear(self, timeout_s: float | None = None) -> Any:
-        """Return the next thing that the parent sent; raises `queue.Empty` where nothing came in time."""
-        return self._told.get(timeout=timeout_s)
-
 
 class Child:
-    """The parent's end: a process that works on `function(channel, *arguments)`."""
+    """The parent's end: a process that works on `function(channel, *arguments)`, or with `stays` on one after another.
 
-    def __init__(self, function: Callable[..., Any], *arguments: Any, environment: Mapping[str, str] | None = None):
-        _prepare_environment()
+    One that stays is given its work by `ask`.
+    """
+
+    def __init__(self, *work: Any, environment: Mapping[str, str] | None = None, stays: bool = False) -> None:
+        # Set what the server and Python's resource tracker read as they start.
+        # Else the server looks into the working folder first, and takes a user's `training/` for ours.
+        os.environ["PYTHONSAFEPATH"] = "1"
+        # CUDA must not be initialised before a fork, which asking it for its devices would do.
+        os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+        # The locks of a stage that is killed are cleaned up by the tracker, which need not be said.
+        warnings = os.environ.get("PYTHONWARNINGS", "")
+        if QUIET not in warnings:
+            os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [warnings, QUIET]))
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([PRELOADED])
         self.connection, theirs = context.Pipe()
-        call = (theirs, {**os.environ, **(environment or {})}, str(Path.cwd()), function, arguments)
-        self._process = context.Process(target=_work, args=call)
+        self._stays = stays
+        call = (theirs, {**os.environ, **(environment or {})}, str(Path.cwd()), stays)
+        self._process = context.Process(target=_begin, args=call)
         try:
             self._process.start()
         except (EOFError, OSError) as error:
@@ -90,37 +101,33 @@ class Child:
             raise ChildDied(f"the server that processes are forked from was killed ({error!r})") from error
         finally:
             theirs.close()
+        if work:
+            self.ask(*work)
 
-    def receive(self) -> tuple[bool, Any]:
-        """Wait for what the process tells, as (False, it), and in the end for its result, as (True, it).
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Give the process work; one that has ended hears nothing, which `result` tells."""
+        with suppress(OSError):
+            self.connection.send((function, arguments))
+
+    def result(self, hear: Callable[[Any], None] = lambda _: None) -> Any:
+        """Wait for the result; `hear` is given what the process tells before.
 
         Raises what it failed of, and `ChildDied` where it cannot say.
         """
-        try:
-            kind, value = self.connection.recv()
-        except (EOFError, OSError) as error:
+        kind, value = "told", cast("Any", None)
+        while kind == "told":
+            try:
+                kind, value = self.connection.recv()
+            except (EOFError, OSError) as error:
+                self._process.join()
+                raise ChildDied(f"its process ended with status {self._process.exitcode}") from error
+            if kind == "told":
+                hear(value)
+        if not self._stays:
             self._process.join()
-            raise ChildDied(f"its process ended with status {self._process.exitcode}") from error
-        if kind == "told":
-            return False, value
-        self._process.join()
         if kind == "failed":
             raise value
-        return True, value
-
-    def result(self) -> Any:
-        """Wait for the result."""
-        is_result, value = self.receive()
-        while not is_result:
-            is_result, value = self.receive()
         return value
-
-    def tell(self, message: object) -> None:
-        """Send the process something; one that has ended hears nothing."""
-        try:
-            self.connection.send(message)
-        except OSError:
-            return
 
     def ask_to_end(self) -> None:
         """Send SIGTERM, at which a fine-tuning writes a checkpoint first; what does nothing about it ends at once."""
@@ -144,46 +151,15 @@ def end_server() -> None:
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
 
 
-def _prepare_environment() -> None:
-    """Set what the server and Python's resource tracker read as they start."""
-    # Else the server looks into the working folder first, and takes a user's `training/` for ours.
-    os.environ["PYTHONSAFEPATH"] = "1"
-    # CUDA must not be initialised before a fork, which asking it for its devices would do.
-    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
-    # The locks of a stage that is killed are cleaned up by the tracker, which need not be said.
-    warnings = os.environ.get("PYTHONWARNINGS", "")
-    if QUIET not in warnings:
-        os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [warnings, QUIET]))
-
-
-def _work(
-    connection: Connection, environment: Mapping[str, str], folder: str, function: Callable[..., Any], arguments: Any
-) -> None:
-    """Work where the parent is, since the server may have been started elsewhere, and send the result or the error."""
+def _begin(connection: Connection, environment: Mapping[str, str], folder: str, stays: bool) -> None:
+    """Work where the parent is, since the server may have been started elsewhere."""
     die_with_parent()
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and kills this process
-    told: SimpleQueue[Any] = SimpleQueue()
-    Thread(target=_listen, args=(connection, told), daemon=True).start()
-    _settle()
-    try:
-        answer = ("result", function(Channel(connection, told), *arguments))
-    except Exception as error:  # noqa: BLE001 - the parent raises it
-        answer = ("failed", portable(error))
-    connection.send(answer)
-
-
-def _listen(connection: Connection, told: "SimpleQueue[Any]") -> None:
-    while True:
-        try:
-            told.put(connection.recv())
-        except (EOFError, OSError):
-            os.kill(os.getpid(), signal.SIGKILL)  # the parent is gone
-
-
-def _settle() -> None:
+    channel = Channel(connection, SimpleQueue[Any]())
+    Thread(target=_listen, args=(channel,), daemon=True).start()
     from training.logs import quieten
 
     quieten()
@@ -191,6 +167,72 @@ def _settle() -> None:
 
     if not torch.cuda.is_available():
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
+    serve(channel, stays=stays)
+
+
+def _listen(channel: Channel) -> None:
+    while True:
+        try:
+            channel.work.put(channel.connection.recv())
+        except (EOFError, OSError):
+            os.kill(os.getpid(), signal.SIGKILL)  # the parent is gone
+
+
+def serve(channel: Channel, *, stays: bool) -> None:
+    """Work on what the parent asks for, and send the result or the error; with `stays` until the process is killed."""
+    if stays:
+        from rollout.policies import models
+
+        models.keep()
+    while True:
+        function, arguments = channel.work.get()
+        try:
+            answer = ("result", function(channel, *arguments))
+        except Exception as error:  # noqa: BLE001 - the parent raises it
+            answer = ("failed", portable(error))
+        if stays:
+            from training.workers.policy import forget_models
+
+            forget_models(room=available_memory() * KEPT_SHARE)
+        channel.connection.send(answer)
+        if not stays:
+            return
+
+
+@dataclass(eq=False)
+class Slot:
+    """Place for one line at a time: its GPUs, and the idle processes that the next stages there work in."""
+
+    gpus: Sequence[str] = ()
+    keeps: bool = False
+    """Processes that sample outlive their stage."""
+    _idle: list[tuple[Mapping[str, str], Child]] = field(default_factory=list[tuple[Mapping[str, str], Child]])
+    """With the environment of each; several share one where they have no GPU of their own."""
+    _changing: threading.Lock = field(default_factory=threading.Lock)
+    _is_ended: bool = False
+
+    def take(self, place: Mapping[str, str]) -> Child | None:
+        """Take and return an idle process with this environment; None where there is none."""
+        with self._changing:
+            found = next((pair for pair in reversed(self._idle) if pair[0] == place), None)
+            if found is not None:
+                self._idle.remove(found)
+            return None if found is None else found[1]
+
+    def keep(self, place: Mapping[str, str], child: Child) -> None:
+        """Keep a process until the next stage of its place, or end it if that will not come."""
+        with self._changing:
+            self._idle.append((place, child))
+        if self._is_ended:
+            self.kill()
+
+    def kill(self) -> None:
+        """End all of them, and those that come later."""
+        self._is_ended = True  # before the lock, so that what is kept now finds it or is found
+        with self._changing:
+            idle, self._idle = self._idle, []
+        for _, child in idle:
+            child.kill()
 
 
 class _EndedError(RunFailed):
@@ -208,23 +250,21 @@ class StageProcesses:
     name: str
     report: Callable[[Notice], None]
     cores: int
-    gpus: Sequence[str] = ()
+    slot: Slot = field(default_factory=Slot)
     base_digest: str | None = None
-    residents: Residents | None = None
-    """Place where processes that sample wait for the next stage; None: they end with theirs."""
     _alive: set[Child] = field(default_factory=set[Child])
     _is_ended: bool = False
     _changing: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, stage: StageFunction, *arguments: Any) -> Any:
         """Run a stage to its end, with all GPUs of the line, and return its result."""
-        task = _StageTask(stage, arguments, self.name, {VISIBLE: ",".join(self.gpus)} if self.gpus else {})
+        task = _StageTask(stage, arguments, self.name, {VISIBLE: ",".join(self.slot.gpus)} if self.slot.gpus else {})
         with self._timed([task]):
             return self._run(task)
 
     def spread(self, stage: StageFunction, *arguments: Any, most: int, beside: StageFunction | None = None) -> Any:
-        """Run a stage on each place of the line, and beside them another one, which hears when they have ended."""
-        seats = places(self.config, cores=self.cores, gpus=self.gpus)[: max(1, most)]
+        """Run a stage on each place of the line, and beside them another one."""
+        seats = places(self.config, cores=self.cores, gpus=self.slot.gpus)[: max(1, most)]
         tasks = [
             _StageTask(
                 stage,
@@ -232,21 +272,17 @@ class StageProcesses:
                 self.name + (f"-{number}" if number else ""),
                 place,
                 Shard(number, len(seats)),
-                outlived=self.residents is not None,
+                stays=self.slot.keeps,
             )
             for number, place in enumerate(seats)
         ]
-        ended = threading.Event()
+        following = [] if beside is None else [_StageTask(beside, arguments, f"{self.name}-{beside.__name__}")]
         with self._timed(tasks), ThreadPoolExecutor(len(tasks) + 1) as threads:
-            working = [threads.submit(self._run_or_end, task) for task in tasks]
-            following: list[Future[Any]] = []
-            if beside is not None:
-                task = _StageTask(beside, arguments, f"{self.name}-{beside.__name__}")
-                following.append(threads.submit(self._run_or_end, task, ended))
-            wait(working)
-            ended.set()
-            _raise_the_cause([future.exception() for future in working + following])
-        return following[0].result() if following else None
+            futures = [threads.submit(self._run_or_end, task) for task in [*tasks, *following]]
+            raised = [error for future in futures if (error := future.exception()) is not None]
+            if raised:  # the cause, and not the mere end of the others
+                raise min(raised, key=lambda error: isinstance(error, _EndedError))
+        return futures[-1].result() if following else None
 
     @contextmanager
     def _timed(self, tasks: Sequence["_StageTask"]) -> Generator[None]:
@@ -255,7 +291,7 @@ class StageProcesses:
         yield
         seconds, peak = round(perf_counter() - began, 3), max(task.told["peak"] for task in tasks)
         name, stage = line_name(self.arm.name, self.seed), tasks[0].stage.__name__
-        add_time(self.out, StageTime(name, stage, seconds, len(tasks), len(self.gpus), peak))
+        add_time(self.out, StageTime(name, stage, seconds, len(tasks), len(self.slot.gpus), peak))
 
     def ask_to_end(self) -> None:
         """Ask what runs to end, and start nothing any more."""
@@ -271,18 +307,18 @@ class StageProcesses:
             for child in self._alive:
                 child.kill()
 
-    def _run_or_end(self, task: "_StageTask", followed: threading.Event | None = None) -> Any:
+    def _run_or_end(self, task: "_StageTask") -> Any:
         try:
-            return self._run(task, followed)
+            return self._run(task)
         except BaseException:
             self.kill()  # the others would work in vain
             raise
 
-    def _run(self, task: "_StageTask", followed: threading.Event | None = None) -> Any:
+    def _run(self, task: "_StageTask") -> Any:
         what = f"{task.name}: {task.what}"
         for start in range(1, STARTS + 1):
             try:
-                return self._run_once(task, followed)
+                return self._run_once(task)
             except ChildDied as death:
                 if self._is_ended:
                     raise _EndedError(f"{what}: ended with the run") from death
@@ -295,67 +331,46 @@ class StageProcesses:
                 self.report(Notice(-task.told.pop("attempts", 0), said))  # which it will tell again
         raise AssertionError("the last death is raised")
 
-    def _run_once(self, task: "_StageTask", followed: threading.Event | None) -> Any:
-        heartbeat = Heartbeat(self.out / "log", task.name)
+    def _run_once(self, task: "_StageTask") -> Any:
+        heartbeat, child, has_ended = Heartbeat(self.out / "log", task.name), None, False
         heartbeat.beat(Progress("starting", f"the process of {task.what}"))
         try:
             child = self._start(task)
-        except BaseException:
-            heartbeat.stop()
-            raise
-        has_ended = False
-        try:
-            answer = self._result(child, task, followed)
+            answer = child.result(partial(self._hear, task))
             has_ended = True
             return answer
         finally:
-            with self._changing:
-                self._alive.discard(child)
-            if has_ended and task.outlived and self.residents is not None:
-                self.residents.keep(task.place, child)
-            else:
-                child.kill()
+            if child is not None:
+                with self._changing:
+                    self._alive.discard(child)
+                if has_ended and task.stays:
+                    self.slot.keep(task.place, child)
+                else:
+                    child.kill()
             heartbeat.stop()
 
     def _start(self, task: "_StageTask") -> Child:
         if self._is_ended:
             raise _EndedError("the run is ended")
+        # Without the lock: who kills does not wait for a server.
+        child = self.slot.take(task.place) if task.stays else None
+        child = child or Child(environment=task.place, stays=task.stays)
         known = known_digests()
-        work = _LineTask(self.config, self.out, self.arm, self.seed, self.cores, self.base_digest, known, task)
-        child = self._child(work)  # without the lock: who kills does not wait for a server
+        child.ask(
+            _work_on, _LineTask(self.config, self.out, self.arm, self.seed, self.cores, self.base_digest, known, task)
+        )
         with self._changing:
             self._alive.add(child)
             if self._is_ended:
                 child.kill()
         return child
 
-    def _child(self, work: "_LineTask") -> Child:
-        """Return a process that works on it: one of its own, or the resident of its place."""
-        place = work.task.place
-        if not work.task.outlived or self.residents is None:
-            return Child(_work_on, work, environment=place)
-        child: Child = self.residents.take(place) or Child(work_on_all, _work_on, environment=place)
-        child.tell(work)
-        return child
-
-    def _result(self, child: Child, task: "_StageTask", followed: threading.Event | None) -> Any:
-        """Pass on what a stage tells until its result; tell it when what it follows has ended."""
-        while True:
-            if followed is not None:
-                if followed.is_set():
-                    child.tell(ROLLED_OUT)
-                    followed = None
-                elif not child.connection.poll(POLL_S):
-                    continue
-            is_result, value = child.receive()
-            if is_result:
-                return value
-            if isinstance(value, StageEnded):
-                return value.value()
-            task.told["attempts"] += value.attempts
-            task.told["peak"] = max(task.told["peak"], value.peak_memory_bytes)
-            if not value.peak_memory_bytes:
-                self.report(value)
+    def _hear(self, task: "_StageTask", news: Notice) -> None:
+        """Pass on what a stage tells."""
+        task.told["attempts"] += news.attempts
+        task.told["peak"] = max(task.told["peak"], news.peak_memory_bytes)
+        if not news.peak_memory_bytes:
+            self.report(news)
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +385,7 @@ class _StageTask:
     shard: Shard = WHOLE
     told: Counter[str] = field(default_factory=Counter[str])
     """Number of `attempts` that its process has told of, and its `peak` memory."""
-    outlived: bool = False
+    stays: bool = False
     """True if its process goes on when it has ended."""
 
     @property
@@ -395,18 +410,11 @@ class _LineTask:
 
 def _work_on(channel: Channel, work: _LineTask) -> Any:
     """Run a stage in this process, which is the stage's own."""
-
-    def has_ended(timeout_s: float) -> bool:
-        try:
-            return channel.hear(timeout_s) == ROLLED_OUT
-        except Empty:
-            return False
-
     learn_digests(work.digests)
     task, heartbeat = work.task, Heartbeat(work.out / "log", work.task.name)
     with open_workers(work.config, cores=work.cores) as workers:
         line = Line(work.config, work.out, work.arm, work.seed, workers, channel.tell, heartbeat.beat, heartbeat.path)
-        line = replace(line, shard=task.shard, rollout_ended=has_ended, told_digest=work.base_digest)
+        line = replace(line, shard=task.shard, told_digest=work.base_digest)
         try:
             result = task.stage(line, *task.arguments)
         except Exception as error:
@@ -415,11 +423,3 @@ def _work_on(channel: Channel, work: _LineTask) -> Any:
             raise RunFailed(f"{task.name}: {task.what}: {sampling_explanation(work.config)}") from error
     channel.tell(Notice(peak_memory_bytes=peak_memory()))
     return result
-
-
-def _raise_the_cause(errors: Sequence[BaseException | None]) -> None:
-    """Raise the first error that is not the mere end of the others."""
-    raised = [error for error in errors if error is not None]
-    raised.sort(key=lambda error: isinstance(error, _EndedError))
-    if raised:
-        raise raised[0]

@@ -11,20 +11,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
-from math import ceil
 from pathlib import Path
+from time import sleep
 from typing import TypeVar
 
-from critics.errors import RunFailed
+from critics.errors import InputError, RunFailed
 from critics.judge import Judging
 from critics.problem import Problem
+from rollout.policies.policy import as_prompt, load_tokenizer
 from rollout.problems.splits import content_key
+from rollout.programs import first_order
+from rollout.prompts.prompt import messages, text
 from rollout.records.digests import PolicyDigests, adapter_weights_digest
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import CERTIFIED
 from training.configuration.run import ArmConfig, RunConfig
-from training.curation.filters import is_certified, is_right, proves_label
+from training.curation.filters import is_certified, is_right, judged, proves_label
+from training.lessons.references import completions
 from training.records.open_store import OpenStore
 from training.records.store import is_stored, read_records, write_records
 from training.rounds.line import WHOLE, Line, Shard, line_path
@@ -33,6 +37,7 @@ from training.rounds.rollout_store import RolloutKey, RolloutStore, how_asked, u
 from training.watchdog import OnProgress, Progress, Stage
 from training.workers.replies import replies_in
 from training.workers.requests import ArmPolicy, RolloutRequest
+from training.workers.strategies import FirstOrder, no_review, strategy_of
 
 Item = TypeVar("Item")
 Sample = Callable[[Sequence[RolloutRequest]], Iterator[tuple[RolloutRequest, list[Trace]]]]
@@ -66,7 +71,7 @@ def certify(line: Line, number: int, adapter: Path | None, hinted: bool) -> None
         line.on_progress(Progress("sampling", "the problems of the round"))
         traces = round_traces(line, number, adapter)
         asked = _request(line, number, traces, hinted=hinted)
-        traces.judge(asked, line.rollout_ended)
+        traces.judge(asked)
         if hinted < line.config.star.rationalise:
             return
         traces.seal(sealed, [_request(line, number, traces, hinted=False), asked] if hinted else [asked])
@@ -101,11 +106,6 @@ def _take_over(line: Line, rollout: "ShardedRollout") -> None:
         if name == batch.problems[-1].id:
             rollout.store.keep(found, batch)
             found = []
-
-
-def num_batches(line: Line) -> int:
-    """Return how many batches the problems of a round are asked in."""
-    return ceil(line.config.star.problems_per_round / line.config.sampling.batch_size)
 
 
 def round_traces(line: Line, number: int, adapter: Path | None) -> "RoundTraces":
@@ -237,26 +237,24 @@ class RoundTraces:
         rollout = ShardedRollout(self.attempts, request, self.batch_size, shard)
         sample_missing([rollout], self.sampling, "sampling", self.count, self.on_progress)
 
-    def judge(self, request: RolloutRequest, rollout_ended: Callable[[float], bool] = lambda _: True) -> None:
-        """Judge what has no verdict yet, as it arrives, until the rollout has ended.
-
-        `rollout_ended` says whether it has, and takes at most so many seconds to find out.
-        """
-        left = {unit: _JudgedBatch(batch, self.attempts.names(batch)) for unit, batch in self._named(request)}
+    def judge(self, request: RolloutRequest) -> None:
+        """Judge what has no verdict yet, as it arrives, until everything that is asked for has one."""
+        # The names that a batch's attempts come under take a while to find.
+        left = {unit: (batch, self.attempts.names(batch)) for unit, batch in self._named(request)}
         num_each = request.sampling.samples_per_problem
         num_all = len(request.problems) * num_each
-        has_ended, num_seen = False, -1
-        while not has_ended and left:
-            has_ended = rollout_ended(POLL_S)  # asked before the store, so that nothing comes in between
-            if (num_now := self.attempts.store.catch_up()) != num_seen:
-                num_seen = num_now
-                for chunk in chunks(self._unjudged(left), AT_A_TIME):
-                    self._judge(chunk, self.verdicts.num_records, num_all)
-                for unit, batch in list(left.items()):
-                    if self.verdicts.count(unit) >= len(batch.request.problems) * num_each:
-                        del left[unit]
+        num_seen = -1
+        while left:
+            if (num_now := self.attempts.store.catch_up()) == num_seen:
+                sleep(POLL_S)  # and no progress is told, so that a rollout that came to too little is found out
+                continue
+            num_seen = num_now
+            for chunk in chunks(self._unjudged(left), AT_A_TIME):
+                self._judge(chunk, self.verdicts.num_records, num_all)
+            for unit, (batch, _) in list(left.items()):
+                if self.verdicts.count(unit) >= len(batch.problems) * num_each:
+                    del left[unit]
             self.on_progress(Progress("sampling", "attempts to be judged", self.verdicts.num_records, num_all))
-        assert not left, "a rollout that has ended has sampled everything"
 
     def _judge(self, chunk: Sequence[tuple[str, Trace]], num_done: int, num_all: int) -> None:
         self.on_progress(Progress("judging", f"the verdict on {chunk[0][1].id}", num_done, num_all))
@@ -284,23 +282,15 @@ class RoundTraces:
         merged = heapq.merge(*streams, key=lambda t: (place[t.problem.id], t.hint, t.sample))
         write_records(path, (trace.record() for trace in merged), checksum=True)
 
-    def _unjudged(self, left: Mapping[str, "_JudgedBatch"]) -> Iterator[tuple[str, Trace]]:
-        for unit, batch in left.items():
-            if sum(map(self.attempts.store.count, batch.units)) > self.verdicts.count(unit):
+    def _unjudged(self, left: Mapping[str, tuple[RolloutRequest, Sequence[str]]]) -> Iterator[tuple[str, Trace]]:
+        for unit, (batch, names) in left.items():
+            if sum(map(self.attempts.store.count, names)) > self.verdicts.count(unit):
                 done = {record["id"] for record in self.verdicts.unit(unit)}
-                yield from ((unit, t) for t in self.attempts.stored(batch.request) if t.id not in done)
+                yield from ((unit, t) for t in self.attempts.stored(batch) if t.id not in done)
 
     def _named(self, request: RolloutRequest) -> Iterator[tuple[str, RolloutRequest]]:
         """Yield the batches with the names under which their verdicts are stored."""
         return ((unit_name(batch, self.attempts.key), batch) for batch in request.batches(self.batch_size))
-
-
-@dataclass(frozen=True, slots=True)
-class _JudgedBatch:
-    """Problems that are judged together, and the names that their attempts come under: to find these takes a while."""
-
-    request: RolloutRequest
-    units: Sequence[str]
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
@@ -308,3 +298,48 @@ def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk
+
+
+def write_references(line: Line, number: int) -> None:
+    """Put a round's judged references in place, where the arm learns from references."""
+    sealed = line.sealed(number)
+    if is_stored(sealed):
+        return
+    progress = Progress("sampling", "the references of the round")
+    line.on_progress(progress)
+    traces = _references(line, number) if line.arm.taught_by == "references" else []
+    write_records(sealed, (trace.record() for trace in judged(traces, line.judging(progress))), checksum=True)
+
+
+def _references(line: Line, number: int) -> list[Trace]:
+    problems = training_problems(line.config, line.seed, number)
+    refuse_leaks(problems, line.held_out)
+    found = completions(problems, shown_to(line.arm), prompts(line.config, line.arm))
+    if not found:
+        raise InputError(
+            f"arm {line.arm.name}: no problem has a reference for `strategy: {line.arm.strategy.name}`; it takes gold "
+            "answers and, for formulas, annotations"
+        )
+    return found
+
+
+def shown_to(arm: ArmConfig) -> str:
+    """Return which references an arm can learn from: the gold answer goes with any prompt for an answer."""
+    return "cot" if arm.format == "answer" else arm.format
+
+
+def prompts(config: RunConfig, arm: ArmConfig) -> Callable[[Problem], str]:
+    """Return what gives an arm's prompts; only the tokenizer of its model is loaded, for the chat template."""
+    style = config.model.style(arm.format)
+    strategy = strategy_of(config, arm, trained=False, review=no_review)
+    tokenizer = load_tokenizer(config.model.pinned) if style.kind == "chat" else None
+
+    def prompt(problem: Problem) -> str:
+        if isinstance(strategy, FirstOrder):
+            asked = first_order.request(problem, strategy.num_examples, answers=strategy.answers)
+            return as_prompt(asked, tokenizer, style)
+        if style.kind == "chat":
+            return as_prompt(messages(problem, style), tokenizer, style)
+        return text(problem, style)
+
+    return prompt

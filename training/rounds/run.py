@@ -9,7 +9,7 @@ that was begun with another configuration is refused.
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
@@ -28,8 +28,7 @@ from training.records.run_folder import locked, read_run
 from training.records.store import is_stored, write_json, write_text
 from training.rounds.line import Line, Notice, base_path, line_path
 from training.rounds.loop import measure, run_line
-from training.rounds.processes import Channel, Child, ChildDied, StageProcesses, end_server
-from training.rounds.residents import Residents
+from training.rounds.processes import Channel, Child, ChildDied, Slot, StageProcesses, end_server
 from training.rounds.rollout import first_round
 from training.watchdog import BUDGETS_S, Watchdog, base_name, line_name
 from training.workers.choice import (
@@ -92,8 +91,11 @@ def run(
         settle_revocations({line["path"]: lines["num_rounds"] for line in lines["lines"]}, out, retrain=retrain)
         write_json(out / "lines.json", lines)
         base_digest = lines["provenance"]["base_digest"]
-        _run_jobs(config, out, base_digest, report, _watchdog(out, patience_s))
-        _write_report(out)
+        budgets = BUDGETS_S if patience_s is None else dict.fromkeys(BUDGETS_S, patience_s)
+        _run_jobs(config, out, base_digest, report, Watchdog(out / "log", budgets))
+        from training.reporting.comparison import write_report
+
+        write_report(out)
 
 
 def server_must_do(config: RunConfig) -> None:
@@ -115,12 +117,6 @@ def _mirrored(out: Path, url: str | None, report: Report) -> AbstractContextMana
     from training.records.mirror import Mirror, mirrored
 
     return mirrored(Mirror(out, url, LAST_FILES), lambda message: report(Notice(message=message)))
-
-
-def _write_report(out: Path) -> None:
-    from training.reporting.comparison import write_report
-
-    write_report(out)
 
 
 def num_attempts(config: RunConfig) -> int:
@@ -175,19 +171,19 @@ def jobs_of(config: RunConfig) -> list[Job]:
     return [*bases.values(), *lines]
 
 
-def _watchdog(out: Path, patience_s: float | None) -> Watchdog:
-    return Watchdog(out / "log", BUDGETS_S if patience_s is None else dict.fromkeys(BUDGETS_S, patience_s))
-
-
 def _run_jobs(config: RunConfig, out: Path, base_digest: str, report: Report, watchdog: Watchdog) -> None:
-    gpus, jobs = _gpus_here(out), jobs_of(config)
+    try:
+        gpus: list[str] = Child(_gpus).result()  # in another process, since this one imports no torch
+    except ChildDied as death:
+        raise RunFailed(f"looking for GPUs: {death}; {out} holds what is finished: run the command again") from death
+    jobs = jobs_of(config)
     lines = sum(job.kind == "line" for job in jobs)
     num = lines_at_once(config, len(gpus), lines if gpus else len(jobs))
     check_shares(config, num, len(gpus))
     samples_here = config.workers.backend == "local" and config.model.server is None and config.model.policy is None
     if samples_here and config.model.engine == "vllm":
         engine_gpus(config, gpus)
-    slots = Slots(num, gpus, [Residents() for _ in range(num)] if samples_here else [])
+    slots = Slots([Slot(gpus_of(number, num, gpus), keeps=samples_here) for number in range(num)])
 
     def work(job: Job) -> None:
         """Measure a base model, or run a line, in a thread that waits for its stages."""
@@ -211,6 +207,10 @@ def _run_jobs(config: RunConfig, out: Path, base_digest: str, report: Report, wa
             _schedule(pool, work, slots, jobs, watchdog, may_begin)
     finally:
         slots.kill()
+
+
+def _gpus(_: Channel) -> list[str]:
+    return visible_gpus()
 
 
 def _schedule(
@@ -248,40 +248,21 @@ def _schedule(
         raise
 
 
-def _gpus_here(out: Path) -> list[str]:
-    """Ask another process, since this one imports no torch."""
-    try:
-        return Child(_gpus).result()
-    except ChildDied as death:
-        raise RunFailed(f"looking for GPUs: {death}; {out} holds what is finished: run the command again") from death
-
-
-def _gpus(_: Channel) -> list[str]:
-    return visible_gpus()
-
-
-@dataclass
 class Slots:
-    """Places for lines that are worked on at once, each with its own GPUs."""
+    """Places for lines that are worked on at once."""
 
-    num: int
-    gpus: list[str]
-    residents: Sequence[Residents] = ()
-    """Residents of each place, where processes outlive their stages."""
-    _free: SimpleQueue[int] = field(default_factory=SimpleQueue[int])
-    _busy: set[StageProcesses] = field(default_factory=set[StageProcesses])
-    _is_ended: bool = False
-
-    def __post_init__(self) -> None:
-        for number in range(self.num):
-            self._free.put(number)
+    def __init__(self, slots: Sequence[Slot]) -> None:
+        self._slots = slots
+        self._free: SimpleQueue[Slot] = SimpleQueue()
+        for slot in slots:
+            self._free.put(slot)
+        self._busy: set[StageProcesses] = set()
+        self._is_ended = False
 
     @contextmanager
     def held(self, stages: StageProcesses) -> Generator[StageProcesses]:
         """Hold a slot for the stages of a line."""
-        number = self._free.get()
-        stages.gpus = gpus_of(number, self.num, self.gpus)
-        stages.residents = self.residents[number] if self.residents else None
+        stages.slot = self._free.get()
         self._busy.add(stages)
         if self._is_ended:  # while this line was about to begin
             stages.kill()
@@ -289,7 +270,7 @@ class Slots:
             yield stages
         finally:
             self._busy.discard(stages)
-            self._free.put(number)
+            self._free.put(stages.slot)
 
     def ask_to_end(self) -> None:
         """Let fine-tunings write a checkpoint, end all other stages, and start none."""
@@ -302,8 +283,8 @@ class Slots:
         self._is_ended = True
         for stages in list(self._busy):
             stages.kill()
-        for residents in self.residents:
-            residents.kill()
+        for slot in self._slots:
+            slot.kill()
 
 
 def lines_of(config: RunConfig) -> dict[str, Any]:

@@ -82,13 +82,9 @@ def num_samplers(config: RunConfig, *, cores: int, gpus: int) -> int:
     if named := config.workers.samplers or gpus:
         return named
     room = available_memory() * cores / num_cores()
-    return max(1, min(cores, int(room // _policy_bytes(Path(config.model.name)))))
-
-
-def _policy_bytes(model: Path) -> float:
-    """Return what one policy takes on a CPU, roughly: its weights twice as they are loaded; of a Hub's model, all."""
-    weights = sum(file.stat().st_size for file in model.glob("*.safetensors"))
-    return 2 * weights + PROCESS_BYTES if weights else inf
+    # Weights take twice as much as they are loaded; a Hub's model may take all.
+    weights = sum(file.stat().st_size for file in Path(config.model.name).glob("*.safetensors"))
+    return max(1, min(cores, int(room // (2 * weights + PROCESS_BYTES if weights else inf))))
 
 
 def cores_for_each(jobs: int) -> int:
@@ -110,6 +106,6 @@ def cluster(config: RunConfig) -> AbstractContextManager[None]:
     """Return what all processes of a run find their workers in, and which ends with it."""
     if config.workers.backend == "local":
         return nullcontext()
-    from training.workers.cluster import kept_cluster
+    from training.workers.distributed import kept_cluster
 
     return kept_cluster(config.workers.address)

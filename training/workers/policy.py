@@ -3,10 +3,14 @@
 import asyncio
 import gc
 import logging
+import re
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from pydantic import ValidationError
 
 from critics import registry
 from critics.errors import InputError
@@ -22,7 +26,8 @@ from rollout.servers.connection import Connection
 from rollout.settings import ServerSettings
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
-from training.lineage.adapters import verify_adapter
+from training.configuration.section import ConfigError, explained, read_yaml
+from training.lineage.adapters import MANIFEST, verify_adapter
 from training.logs import quieten
 from training.workers.replies import CommandReplies
 
@@ -53,7 +58,10 @@ def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_se
         if adapter is not None and (note := verify_adapter(adapter)):
             log.warning("%s", note)
         if model.engine == "vllm":
-            return _in_vllm(model, adapter, style, num_seats)
+            from rollout.engines.vllm import VLLMPolicy
+
+            settings = EngineSettings(model.pinned, model.dtype, num_seats, **dict(model.vllm))
+            return VLLMPolicy(settings, adapter, prompt_style=style)
         return HuggingFacePolicy(model.pinned, adapter, prompt_style=style, dtype=model.dtype, num_seats=num_seats)
     from rollout.servers.policy import ServerPolicy
 
@@ -82,13 +90,6 @@ def require_server(model: ModelConfig) -> None:
     asyncio.run(asked(model.server))
 
 
-def _in_vllm(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_seats: int | None) -> Policy:
-    from rollout.engines.vllm import VLLMPolicy
-
-    settings = EngineSettings(model.pinned, model.dtype, num_seats, **dict(model.vllm))
-    return VLLMPolicy(settings, adapter, prompt_style=style)
-
-
 def quiet_policy(config: RunConfig, arm: ArmConfig, adapter: Path | None) -> Policy:
     """Return the policy of an arm for a command that has this process to itself: no warnings, one thread on a CPU."""
     quieten()
@@ -112,3 +113,81 @@ def forget_models(*, room: float = 0.0) -> None:
     torch: Any = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModel:
+    """A model under a configuration, with its label in tables."""
+
+    label: str
+    config: RunConfig
+    adapter: Path | None = None
+
+    @property
+    def folder(self) -> str:
+        """The label as a name that any file system takes."""
+        return re.sub(r"[^\w.+-]+", "_", self.label).strip("._") or "model"
+
+
+def named_models(config: RunConfig, names: Sequence[str], adapter: Path | None = None) -> list[NamedModel]:
+    """Return the models that `--model` names, in order; without any, the configuration's own.
+
+    A name is a model on the hub or in a folder, an adapter's folder, a model of the configuration's server,
+    `NAME@http://HOST/v1` for another server's, or a YAML file with keys of the section `model`.
+    Raises `InputError` where one cannot be meant, or two would be one folder.
+    """
+    models = [_named(config, name, adapter) for name in names] or [_own(config, adapter)]
+    by_folder: dict[str, str] = {}
+    for model in models:
+        if model.folder in by_folder:
+            raise InputError(
+                f"--model: {by_folder[model.folder]!r} and {model.label!r} are one name in tables and files"
+            )
+        by_folder[model.folder] = model.label
+    return models
+
+
+def label_of(config: RunConfig) -> str:
+    """Return the name of a configuration's own model as its server, or the hub, has it."""
+    return config.model.pinned if config.model.server is None else config.model.server.model
+
+
+def _own(config: RunConfig, adapter: Path | None) -> NamedModel:
+    beside = "" if adapter is None else f"+{_adapter_name(adapter)}"
+    return NamedModel(label_of(config) + beside, config, adapter)
+
+
+def _named(config: RunConfig, name: str, adapter: Path | None) -> NamedModel:
+    path = Path(name).expanduser()
+    if path.suffix in (".yaml", ".yml"):
+        return NamedModel(path.stem, _with(config, dict(read_yaml(path)), name), adapter)
+    if (found := re.fullmatch(r"(.+)@(https?://.+)", name)) is not None:
+        server = {"model": found[1], "base_url": found[2]}
+        return NamedModel(found[1], _with(config, {"server": server}, name), adapter)
+    if re.fullmatch(r".+@\w+:/.*", name):
+        raise InputError(f"--model {name}: a server is named NAME@http://HOST/v1 or NAME@https://HOST/v1")
+    if path.is_dir() and ((path / "adapter_config.json").exists() or (path / MANIFEST).exists()):
+        if adapter is not None:
+            raise InputError(f"--model {name}: is an adapter, and --adapter names another; leave one out")
+        return NamedModel(f"{label_of(config)}+{_adapter_name(path)}", config, path)
+    if config.model.server is not None and not path.is_dir():
+        return NamedModel(name, _with(config, {"server": {"model": name}}, name), adapter)
+    return NamedModel(name, _with(config, {"name": name, "server": None}, name), adapter)
+
+
+def _with(config: RunConfig, keys: dict[str, Any], name: str) -> RunConfig:
+    """Return the configuration with these keys in its section `model`, those of `server` beside what it has."""
+    model = config.model.model_dump() | ({"revision": None} if "name" in keys else {})  # it is the other model's
+    given = keys.get("server")
+    if isinstance(given, dict):
+        keys = {**keys, "server": {**(model["server"] or {}), **cast("dict[str, Any]", given)}}
+    try:
+        return RunConfig.model_validate({**config.model_dump(), "model": {**model, **keys}})
+    except ValidationError as error:
+        raise ConfigError(f"--model {name}: {explained(error, RunConfig)}") from error
+
+
+def _adapter_name(adapter: Path) -> str:
+    """Return the last folders of an adapter's path that tell it from another round's."""
+    parts = [part for part in adapter.resolve().parts if part not in ("/", "adapter")]
+    return "-".join(parts[-4:] if "round-" in "-".join(parts[-1:]) else parts[-1:])

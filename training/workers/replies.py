@@ -130,13 +130,11 @@ def _place(command: str, options: Mapping[str, object]) -> Path:
     written = next((path for key in _WRITTEN if isinstance(path := options.get(key), Path)), None)
     if written is not None and (beside := written.resolve()).name:
         return beside.with_name(f".{beside.name}.replies")
-    said = {key: _without_connection(value) for key, value in sorted(options.items())}
+    said = {key: str(value) for key, value in sorted(options.items())}
+    for key, value in options.items():
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            # Where a server listens and how patiently it is asked may change before a command goes on.
+            words = map(str, cast("Sequence[object]", value))
+            said[key] = str([word for word in words if _CONNECTION not in word.partition("=")[0]])
     digest = hashlib.sha256(repr(said).encode()).hexdigest()[:12]
     return Path(f".certistar-{command}-{digest}.replies")
-
-
-def _without_connection(value: object) -> object:
-    """Leave out where a server listens and how patiently it is asked: that may change before a command goes on."""
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return str(value)
-    return [str(word) for word in cast("Sequence[object]", value) if _CONNECTION not in str(word).partition("=")[0]]
