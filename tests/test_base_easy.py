@@ -9,7 +9,7 @@ from critics.errors import InputError
 from critics.judge import judge
 from critics.problem import Attempt
 from critics.verdict import Certified
-from rollout.prompts.demonstration import numbered_sentences
+from rollout.prompts.style import numbered_sentences
 from tools.seeds.configuration import PretrainingConfig, load_pretraining
 from tools.seeds.pretraining import build_model, build_tokenizer, demonstrations
 

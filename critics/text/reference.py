@@ -1,10 +1,13 @@
 """The reference formalisation of a problem: given with it, translated from its text, or both and compared."""
 
-from collections.abc import Callable, Generator, Iterable
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
+from typing import Any
 from typing import Literal as Choice
 
 from critics.problem import Formal, Problem
@@ -13,30 +16,42 @@ from critics.replay.clauses import OutOfWork, clause_of, fact, follows
 from critics.replay.formula import FormulaError, Literal, Statement, canonical_statement, parse_literal, parse_statement
 from critics.replay.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.replay.semantics import semantics_of
-from critics.text.translators import deontiqa, knights, prontoqa, regular, syllogism, zebra
+from critics.text.translators import prontoqa, regular
 from critics.text.translators.translation import Answer, TranslationError, Translator
 from critics.verdict import Unproved
 from critics.verdict.certificate import Reference
 from critics.verdict.conclusion import Refusal
 
+
+def _late(module: str, function: str) -> Callable[[str, str], Any]:
+    """Return a function of a translator that few texts need: it is imported when it is called."""
+
+    def call(context: str, question: str) -> Any:
+        return getattr(import_module(f"critics.text.translators.{module}"), function)(context, question)
+
+    return call
+
+
 TRANSLATORS: dict[str, Translator] = {
     "prontoqa": prontoqa.translate,
     "prontoqa-ood": regular.translate_deductions,
     "proofwriter": regular.translate_proofwriter,
-    "syllogism": syllogism.translate,
-    "deontiqa": deontiqa.translate,
+    "syllogism": _late("syllogism", "translate"),
+    "deontiqa": _late("deontiqa", "translate"),
 }
 """The data sets whose language is regular. Their problems are translated whether they bring a formalisation or not."""
-FIRST_ORDER: dict[str, Translator] = {"knights": knights.translate}
+FIRST_ORDER: dict[str, Translator] = {"knights": _late("knights", "translate")}
 """The same for data sets whose sentences need first-order logic: only attempts in the format `fol` are compared."""
 PUZZLES: dict[str, Callable[[str, str], Answer | None]] = {
-    "knights": knights.decide,
-    "zebra": zebra.decide,
+    "knights": _late("knights", "decide"),
+    "zebra": _late("zebra", "decide"),
 }
 """Solvers of puzzles: each returns what a text says of its question by trying everything, None where nothing fits.
 
 They raise `TranslationError` for any other text.
 """
+_NEEDED = {"syllogism": "follow", "deontiqa": "it", "knights": "lie", "zebra": "houses"}
+"""Words without which no text is in a language; of the others none is known."""
 _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 
 
@@ -173,9 +188,9 @@ def text_decides(dataset: str, context: str, question: str) -> Answer | None:
 def _text_decides(forward: bool, context: str, question: str) -> Answer | None:
     if (found := puzzle_decides(context, question)) is not None:
         return found
-    for translate in TRANSLATORS.values():
+    for name in possible(TRANSLATORS, context, question):
         try:
-            said = answer_of(translate(context, question), forward=forward)
+            said = answer_of(TRANSLATORS[name](context, question), forward=forward)
         except (TranslationError, ArityError, WorkLimitExceeded, OutOfWork):
             continue
         if said in ("true", "false"):
@@ -184,11 +199,17 @@ def _text_decides(forward: bool, context: str, question: str) -> Answer | None:
     return found
 
 
+def possible(names: Iterable[str], context: str, question: str) -> Iterator[str]:
+    """Yield the languages that a text may be in."""
+    words = set(re.findall(r"\w+", f"{context} {question}"))
+    yield from (name for name in names if name not in _NEEDED or _NEEDED[name] in words)
+
+
 def puzzle_decides(context: str, question: str) -> Answer | None:
     """Return what the text of a puzzle says; None where it is no puzzle, or has no solution."""
-    for decide in PUZZLES.values():
+    for name in possible(PUZZLES, context, question):
         try:
-            return decide(context, question)
+            return PUZZLES[name](context, question)
         except TranslationError:
             continue
     return None

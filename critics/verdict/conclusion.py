@@ -7,9 +7,12 @@ from critics.problem import Problem
 from critics.replay.certificate import Rejected
 from critics.verdict import Certified, CriticError, Malformed, Refusing, Refuted, TimedOut, Unproved, Verdict
 from critics.verdict.certificate import Certificate
+from critics.verdict.reading import BadStep
 
 MAX_FEEDBACK = 300
 """Characters; a statement may be as long as the attempt, and an actor is told what was wrong with it."""
+MAX_QUOTED = 160
+"""Characters of a sentence that a refusal quotes."""
 
 
 class Refusal(Exception):  # noqa: N818
@@ -25,6 +28,15 @@ class Refusal(Exception):  # noqa: N818
     def verdict(self, answer: str | None) -> Verdict:
         """Return the verdict on an attempt that answers `answer`."""
         return self.kind(self.reason, answer, self.feedback)
+
+
+class BadSentence(Refusal):
+    """The refusal of a sentence, which it quotes."""
+
+    def __init__(self, kind: type[Refusing], reason: str, why: str, bad: BadStep | None) -> None:
+        quoted = "" if bad is None else f"{brief(bad.text)[:MAX_QUOTED]!r}: "
+        super().__init__(kind, reason, f"{quoted}{why}")
+        self.bad = bad
 
 
 def brief(text: str) -> str:

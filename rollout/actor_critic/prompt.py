@@ -15,7 +15,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from critics.problem import Problem
-from rollout.prompts.demonstration import numbered_sentences
+from rollout.prompts.style import numbered_sentences
 from rollout.published.logic_forms import LogicClass
 from rollout.records.steps import DialogReview
 

@@ -23,17 +23,13 @@ from critics.text.background import background
 from critics.text.reference import translation
 from critics.text.translators.translation import TranslationError
 from rollout.prompts.sentence import read_aloud
+from rollout.prompts.style import Spoken, numbered_sentences
 
 _VALIDITY = {"true": "valid", "false": "invalid", "unknown": "invalid"}
 """Validity of an argument after a proof, a refutation and a saturation."""
 Style = Choice["compact", "annotated"]
 """compact: formal blocks, each inference after the rule it applies. annotated: every axiom behind its sentence, names
 marked where they stand in it as in LogicGuide's figure 2, every inference read aloud after it."""
-
-
-Spoken = Choice["quoted", "conclusions"]
-"""quoted: each step after the sentences of the context that it rests on, which a small model can copy. conclusions:
-the steps alone."""
 
 
 def demonstrate(problem: Problem, formal: Formal, *, style: Style = "compact") -> str:
@@ -161,12 +157,6 @@ def _after_its_rule(formal: Formal, inferences: list[Literal]) -> list[str]:
             kernel.infer(literal)
         steps.append(f"[[infer:{literal}]]")
     return steps
-
-
-def numbered_sentences(context: str) -> list[str]:
-    """Return the context's sentences as `1- Every cat is warm.`; numbers that stand there already stay."""
-    sentences = [part.strip() for part in context.replace(". ", ".\n").splitlines() if part.strip()]
-    return [s if s.split("-")[0].isdigit() else f"{i}- {s}" for i, s in enumerate(sentences, 1)]
 
 
 def _annotated(context: str, axioms: list[str]) -> list[str]:

@@ -21,8 +21,7 @@ from critics.text.background import background, vocabulary
 from critics.text.reference import reference
 from rollout.problems.catalogue import QUESTIONS, family
 from rollout.prompts.conversation import SEPARATOR, message
-from rollout.prompts.demonstration import Spoken, chain_of_thought, decide, demonstrate, numbered_sentences
-from rollout.prompts.style import PromptStyle
+from rollout.prompts.style import PromptStyle, Spoken, numbered_sentences
 
 _EXAMPLE_SEED = 2023
 _NUM_DRAWN = 48
@@ -220,6 +219,8 @@ def _shape(problem: Problem) -> tuple[frozenset[str], int]:
     literals = [part for statement in statements for part in literals_of(statement) if len(part.arguments) > 1]
     forms = {f"{part.positive} {part.predicate if part.predicate in _MOODS else 'relation'}" for part in literals}
     forms |= {f"{min(len(one.premises), 2)} premises" for one in statements if isinstance(one, Rule)}
+    from rollout.prompts.demonstration import decide
+
     return frozenset(forms), len(decide(known.formal)[1])
 
 
@@ -247,6 +248,8 @@ def _solved(format_: str, dataset: str, terms: tuple[str, ...] | None) -> Iterat
 
 def solution(problem: Problem, formal: Formal, format_: str, *, style: Spoken = "conclusions") -> str:
     """Return the solution of a problem as the examples show one."""
+    from rollout.prompts.demonstration import chain_of_thought, demonstrate
+
     if format_ == "guided":
         body, _, _ = demonstrate(problem, formal, style="annotated").rpartition("Answer: ")
         return f"{body}{answer_line(problem)}"

@@ -27,6 +27,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from critics.errors import InputError
 from critics.problem import Problem
 
+Spoken = Literal["quoted", "conclusions"]
+"""quoted: each step after the sentences of the context that it rests on, which a small model can copy. conclusions:
+the steps alone."""
+
 FORMATS = ("guided", "cot", "answer")
 _QUESTION = "Context: {numbered}\nQuestion: {question}{options}\n"
 _WORD = re.compile(r"\w+")
@@ -129,3 +133,9 @@ def read_prompt_file(path: Path) -> PromptFile:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise InputError(f"model.prompt_file: {path}: {place}: {first['msg']}") from error
+
+
+def numbered_sentences(context: str) -> list[str]:
+    """Return the context's sentences as `1- Every cat is warm.`; numbers that stand there already stay."""
+    sentences = [part.strip() for part in context.replace(". ", ".\n").splitlines() if part.strip()]
+    return [s if s.split("-")[0].isdigit() else f"{i}- {s}" for i, s in enumerate(sentences, 1)]

@@ -17,9 +17,9 @@ from critics.replay.formula import Literal, parse_statement
 from rollout.policies.policy import load_model, load_tokenizer, model_digest, prompt_ids
 from rollout.problems.catalogue import family
 from rollout.problems.prontoqa import PrOntoQA, generate
-from rollout.prompts.demonstration import compose, decide, numbered_sentences, read_out
+from rollout.prompts.demonstration import compose, decide, read_out
 from rollout.prompts.prompt import text
-from rollout.prompts.style import PromptStyle
+from rollout.prompts.style import PromptStyle, numbered_sentences
 from tools.seeds import actor_curriculum, round_trip_curriculum
 from tools.seeds.configuration import (
     ActorPretrainingConfig,

@@ -33,7 +33,6 @@ from critics.text.reference import ReferenceMismatch, reference, theory
 from critics.verdict.certificate import Reference
 from rollout.problems.splits import content_key
 from rollout.prompts.prompt import problem_text
-from rollout.prompts.sentence import read_aloud
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace
 from training.curation.filters import judged, kept
@@ -307,6 +306,8 @@ def _problem(sound: _Sound, asked: Literal, truth: str, hops: int, problem_id: s
 
 def _question(problem: Problem, asked: Literal) -> str | None:
     """Put a goal in the words of the problem's own question; only what translates back to it is returned."""
+    from rollout.prompts.sentence import read_aloud
+
     lead = _LEAD.match(problem.question)
     question = f"{lead[0] if lead else ''}{read_aloud(asked, problem.context)}"
     try:

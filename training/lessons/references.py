@@ -16,8 +16,9 @@ from critics.replay.first_order.syntax import FormulaError
 from critics.text.reference import ReferenceMismatch, reference
 from critics.text.translators.translation import Unread
 from rollout.programs import first_order
-from rollout.prompts.demonstration import Spoken, decide, demonstrate
+from rollout.prompts.demonstration import decide, demonstrate
 from rollout.prompts.prompt import answer_line, solution
+from rollout.prompts.style import Spoken
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace
 from rollout.settings import DialogSettings

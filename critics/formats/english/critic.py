@@ -12,7 +12,7 @@ from itertools import islice
 
 from critics.formats.english.certificate import english_certificate
 from critics.formats.english.saturation import saturation
-from critics.formats.english.trial import BadSentence, Trial
+from critics.formats.english.trial import Trial
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.clauses import OutOfWork, is_consistent
@@ -28,7 +28,7 @@ from critics.text.english.statements import SETTLED
 from critics.text.english.steps import Ledger, Warrant
 from critics.text.reference import is_trusting, text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
-from critics.verdict.conclusion import brief, certified, is_wrong, refused, wrong_answer
+from critics.verdict.conclusion import BadSentence, brief, certified, is_wrong, refused, wrong_answer
 from critics.verdict.reading import BadStep, Span, TextReading
 
 MAX_CHARACTERS = 30_000

@@ -30,22 +30,11 @@ from critics.text.english.unit import (
     UnreadSentence,
 )
 from critics.verdict import Malformed, Refusing, Refuted, TimedOut, Unproved
-from critics.verdict.conclusion import Refusal, brief
+from critics.verdict.conclusion import BadSentence
 from critics.verdict.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Kind, Span
 
-MAX_QUOTED = 160
-"""Characters of a sentence that a refusal quotes."""
 MAX_REPEATED = 8
 """Number of times that one sentence may be said; a citation now and then is how people write."""
-
-
-class BadSentence(Refusal):
-    """The refusal of a sentence, which it quotes."""
-
-    def __init__(self, kind: type[Refusing], reason: str, why: str, bad: BadStep | None) -> None:
-        quoted = "" if bad is None else f"{brief(bad.text)[:MAX_QUOTED]!r}: "
-        super().__init__(kind, reason, f"{quoted}{why}")
-        self.bad = bad
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeAlias
 
-from critics.formats.guided.read_outs import MAX_QUOTED, Account, unread
+from critics.formats.guided.read_outs import Account, unread
 from critics.formats.guided.sentence_reader import SentenceReader, sentence_reader
 from critics.formats.guided.support import Blocks, Support
 from critics.formats.horn import horn_certificate
@@ -50,7 +50,16 @@ from critics.text.reference import (
 )
 from critics.verdict import Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
 from critics.verdict.certificate import Reference, source_name
-from critics.verdict.conclusion import Refusal, brief, certified, is_wrong, no_reference, refused, wrong_answer
+from critics.verdict.conclusion import (
+    MAX_QUOTED,
+    Refusal,
+    brief,
+    certified,
+    is_wrong,
+    no_reference,
+    refused,
+    wrong_answer,
+)
 
 MAX_CHARACTERS = 100_000
 """Longer attempts are not read: their cost, not their content, would be the point."""

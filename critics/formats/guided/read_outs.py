@@ -21,8 +21,6 @@ from critics.text.pieces import Piece, pieces
 from critics.verdict import Refuted, Unproved, Verdict
 from critics.verdict.reading import BadStep, Kind, Span, TextReading
 
-MAX_QUOTED = 160
-"""Characters of a sentence that a refusal quotes."""
 ELSEWHERE = "it says something else than the block beside it"
 
 

@@ -5,7 +5,6 @@ that is neither the whole formula nor right below a quantifier stands in parenth
 scope of the stop read the same.
 """
 
-from critics.logic.first_order.tokens import is_plain
 from critics.replay.first_order import syntax as fo
 
 
@@ -60,4 +59,6 @@ def _term(term: fo.Term, bound: frozenset[str]) -> str:
 
 def _symbol(name: str, bound: frozenset[str]) -> str:
     """Quote what would be read as a word of the language or as a bound variable."""
+    from critics.logic.first_order.tokens import is_plain
+
     return name if is_plain(name) and name not in bound else f'"{name}"'

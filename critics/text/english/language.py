@@ -20,10 +20,9 @@ from critics.replay.formula import parse_statement
 from critics.replay.semantics import Semantics, semantics_of
 from critics.text.background import background
 from critics.text.english.statements import CONVENTIONS, Statements
-from critics.text.reference import TRANSLATORS, same_formal, translation
+from critics.text.reference import TRANSLATORS, possible, same_formal, translation
 from critics.text.translators import prontoqa, regular
 from critics.text.translators.clausal import Namer, clauses_of
-from critics.text.translators.syllogism import ask
 from critics.text.translators.translation import TranslationError, Unread
 from critics.verdict.conclusion import Refusal
 
@@ -264,6 +263,8 @@ def _syllogism(
     dataset: str, context: str, question: str, formal: Formal, said: Mapping[str, Implication]
 ) -> SentenceReader:
     """Return a reader that puts a sentence in the place of the conclusion or of the premise about the same kinds."""
+    from critics.text.translators.syllogism import ask
+
     translate = TRANSLATORS[dataset]
     premises = [f"{premise.removesuffix('.')}." for premise in " ".join(context.split()).split(". ")]
 
@@ -304,7 +305,7 @@ def _remedy(dataset: str, context: str, question: str) -> str:
 
     Users must name the data set: `Every impus is not brown.` denies it of each in PrOntoQA, elsewhere perhaps of some.
     """
-    for name in () if dataset in TRANSLATORS else TRANSLATORS:
+    for name in () if dataset in TRANSLATORS else possible(TRANSLATORS, context, question):
         try:
             translation(name, context, question)
         except TranslationError:
