@@ -147,8 +147,8 @@ def test_one_turn_gives_one_direct_lesson_and_resampling_gives_no_fix() -> None:
 
 def test_of_portions_only_the_last_teaches() -> None:
     settings = DialogSettings(examples=0, portion_size=2)
-    first = json.dumps({"Model": list(SHOWN.model[:5]), "Tests": []})
-    begun = json.dumps({"Model": list(SHOWN.model[:5]), "Tests": list(SHOWN.tests[:2])})
+    first = json.dumps({"Model": SHOWN.model.splitlines()[:5], "Tests": []})
+    begun = json.dumps({"Model": SHOWN.model.splitlines()[:5], "Tests": list(SHOWN.tests[:2])})
     record = judged([first, begun, GOOD], settings)
     assert [turn.portion for turn in record.turns] == [0, 0, 1]
     (direct,) = lessons(record, LessonConfig())
@@ -162,14 +162,14 @@ def test_of_somebody_elses_dialog_only_what_was_judged_teaches() -> None:
     (direct,) = lessons(mended, LessonConfig())
     assert [turn["content"] for turn in direct.messages[1:]] == [actor_opening(PROBLEM), GOOD]
     settings = DialogSettings(examples=0, portion_size=2)
-    begun = json.dumps({"Model": list(SHOWN.model[:5]), "Tests": list(SHOWN.tests[:2])})
+    begun = json.dumps({"Model": SHOWN.model.splitlines()[:5], "Tests": list(SHOWN.tests[:2])})
     (of_portions,) = lessons(judged_fields(judged([begun, GOOD], settings)), LessonConfig())
     assert begun in of_portions.messages[1]["content"]
 
 
 def test_an_earlier_portion_that_nobody_judged_is_not_read() -> None:
     settings = DialogSettings(examples=0, portion_size=2)
-    begun = json.dumps({"Model": [*SHOWN.model[:5], "moon(cheese)."], "Tests": list(SHOWN.tests[:2])})
+    begun = json.dumps({"Model": [*SHOWN.model.splitlines()[:5], "moon(cheese)."], "Tests": list(SHOWN.tests[:2])})
     with pytest.raises(InputError, match="prompt_not_derived"):
         judged_fields(judged([begun, GOOD], settings))
 

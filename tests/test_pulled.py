@@ -31,6 +31,7 @@ GUIDED: Record = {
     "Reasoning: [[infer:(bird pip)]]\nAnswer: true",
 }
 LIE = "The moon is made of cheese."
+UNREAD = "What a lovely proof this makes of it all!"
 
 
 def judging(records: Any) -> Any:
@@ -163,7 +164,7 @@ def _swapped(examples: list[Record], _: list[Record]) -> None:
 def _unread_lie(examples: list[Record], records: list[Record]) -> None:
     """A sentence that nobody reads, called filler under a coverage of 1."""
     record, example = records[2], examples[2]
-    record["completion"] = example["completion"] = record["completion"].replace("\nAnswer", f"\n{LIE}\nAnswer")
+    record["completion"] = example["completion"] = record["completion"].replace("\nAnswer", f"\n{UNREAD}\nAnswer")
     record["judgement"] = judge_record({key: value for key, value in record.items() if key != "judgement"})
     for span in record["judgement"]["spans"]:
         span["kind"] = "filler" if span["kind"] == "unread" else span["kind"]

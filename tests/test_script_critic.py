@@ -474,6 +474,10 @@ def test_what_is_said_beside_a_script_and_in_idle_strings_is_read():
     for lie in ('"""\nMia is a lark."""', "x = 'Every bird is a lark.'", "print('Mia is a lark.')", "# Mia is a bird."):
         record = judged(f"{lie}\n{script}", asked)
         assert (record["verdict"], record["reason"]) == ("unproved", "unsupported_sentence"), lie
+    for lie in ("Every lark is a dog.", "Mia is a dog. Napoleon won."):
+        for text, shown in ((f"# {lie}\n{script}", lie), (f"'{lie}'\n{script}", lie), (f"{script}\n# {lie}", lie)):
+            (span,) = judged(text, asked)["spans"]
+            assert text[span["start"] : span["end"]] == shown, "what has a word of the problem's is not passed over"
     for lie in ("Mia is a lark.", "The answer is B.", "Answer: B"):
         for text in (f"{lie}\n{fenced}", f"{fenced}\n{lie}"):
             assert judged(text, asked)["reason"] == "unsupported_sentence", text

@@ -283,7 +283,7 @@ def test_what_nobody_could_read_is_not_said_to_be_covered(tmp_path: Path) -> Non
     assert certistar("problems", "prontoqa", "--num", 1, "--hops", "1", "--out", problems).exit_code == 0
     assert certistar("demonstrate", problems, "--out", attempts).exit_code == 0
     traces = [
-        {**t, "completion": t["completion"].replace("\nAnswer", "\nThe moon is made of cheese.\nAnswer")}
+        {**t, "completion": t["completion"].replace("\nAnswer", "\nWhat a lovely proof this makes of it all!\nAnswer")}
         for t in lines(attempts)
     ]
     traces = [{**trace, "judgement": judge_record(trace)} for trace in traces]

@@ -11,10 +11,11 @@ import random
 import statistics
 import time
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from critics.problem import Problem
-from rollout.engines.vllm import EngineSettings, VLLMPolicy, version
+from rollout.engines.vllm import EngineSettings, VLLMPolicy
 from rollout.guides.logic import LogicGuide
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle
@@ -85,7 +86,8 @@ def main() -> None:
     for each in costs:
         print(each.line())
     asked.out.mkdir(parents=True, exist_ok=True)
-    record = {"model": asked.model, "batch": asked.batch, "vllm": version(), "costs": [asdict(each) for each in costs]}
+    measured = [asdict(each) for each in costs]
+    record = {"model": asked.model, "batch": asked.batch, "vllm": version("vllm"), "costs": measured}
     (asked.out / "guide_cost.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

@@ -95,7 +95,8 @@ def _comments(script: str) -> "Iterator[Comment]":
             yield comment_in(line, len(code) + 1, at, CODE, code.strip() or following)
         at += len(line) + 1
     for said in _idle_strings(parse_script(script_of(script))):
-        yield from (each for each in comments_of_lines(said, at, CODE) if _ASSERTING.search(each.text))
+        place = max(script.find(said), 0)
+        yield from (each for each in comments_of_lines(said, place, CODE) if _ASSERTING.search(each.text))
 
 
 def _idle_strings(tree: ast.Module) -> Iterator[str]:

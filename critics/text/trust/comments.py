@@ -25,7 +25,8 @@ _DECLARED = re.compile(r"[\s>*•-]*(?:\d{1,3}[.)]\s*)?\w[\w'’-]*\s*\([^()\n]*
 _LABELLED = re.compile(r"\s*-?\d{1,6}\s*[:=](?:\s*[\w'’-]+){1,4}\s*")
 _QUESTION = re.compile(r"\s*question\b[\s:]*", re.IGNORECASE)
 CODE = "code"
-"""The comments of a script. They say of code what it does as well, so that what has other words is not `unread`."""
+"""The comments of a script. They say of code what it does as well, so that what has no word of the problem's is passed
+over, and is not `unread`."""
 _LANGUAGE = re.compile(r"\w{0,12}\s*")
 """Language that stands behind a fence."""
 _DECLARING = ("predicate", "declaration", "domain", "variable")
@@ -82,7 +83,9 @@ def read_comments(comments: Iterable[Comment], attempt: Attempt, answer: str | N
             continue
         if index < MAX_COMMENTS and _is_false(comment, attempt.problem, answer):
             return TextReading(0.0, (), BadStep(index, comment.text, "the problem says nothing of the kind"))
-        if comment.section != CODE:
+        # Attack: `# Every cat is a dog.` beside the rule that every cat is a mammal.
+        told = content(f"{attempt.problem.context}\n{attempt.problem.question}")
+        if comment.section != CODE or content(comment.text) & told:
             unread.append(Span(comment.start, comment.end, "unread"))
     if not unread:
         return None
