@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import certistar
 from critics.formats.english.critic import read_english
 from critics.problem import Attempt, Problem
 from critics.replay.certificate import Rejected, digest
@@ -202,3 +203,14 @@ def test_a_letter_with_other_words_than_its_options_is_no_answer(answer: str, is
 
 def test_the_question_is_not_said_again_behind_its_answer() -> None:
     assert said(PIP, f"{GOOD} Answer: true. Statement: Pip is feathered.") == "unproved answer_in_context"
+
+
+@pytest.mark.parametrize("dataset", ["prontoqa", "mine"])
+@pytest.mark.parametrize("adverb", ["definitely", "clearly", "directly", "actually", "therefore", "necessarily", "too"])
+def test_an_adverb_behind_not_or_before_what_is_said_is_not_dropped(dataset: str, adverb: str) -> None:
+    rule = "Every newt is not a bird." if dataset == "prontoqa" else "No newt is a bird."
+    asked = "True or false: Ned is not a bird."
+    proof = f"Ned is a newt. {rule} So Ned is not {{}}a bird. Answer: true"
+    assert certistar.judge(f"Ned is a newt. {rule}", asked, proof.format(""), dataset=dataset).verdict == "certified"
+    said = proof.format(f"{adverb} ")
+    assert certistar.judge(f"Ned is a newt. {rule}", asked, said, dataset=dataset).verdict != "certified", said

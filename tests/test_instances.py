@@ -82,9 +82,9 @@ def _drawn(rng: random.Random, depth: int, bound: list[str]) -> fo.Formula:
 def test_nothing_is_refuted_that_z3_has_a_model_of() -> None:
     rng = random.Random("instances")
     answers: list[str] = []
-    for _ in range(250):
+    for _ in range(120):
         drawn = [_drawn(rng, rng.randint(1, 4), []) for _ in range(rng.randint(2, 6))]
         if refuted(drawn):
             answers.append(ask_z3(script(drawn), Budget(rlimit=300_000)))
-    assert len(answers) > 40
+    assert len(answers) > 20
     assert set(answers) <= {"unsat", "unknown"}

@@ -256,6 +256,8 @@ class _Phrase:
         if not chart.is_content(at) and not (word in OBJECT_QUANTITIES and at > self.start):
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""
+        if word in DROPPED_ADVERBS and word != "also" and at and chart.words[at - 1] == "not":
+            chart.bar(at, "`not therefore` denies that it follows, or that it is so: say which")
         if (
             word in DROPPED_ADVERBS
             or (word == "too" and not after)
