@@ -27,8 +27,8 @@ _MUST = ("must be ", "must ", "has to be ", "have to be ", "should be ", "should
 _MAY = ("could be ", "might be ", "may be ", "can be ", "could ", "might ", "may ")
 _IDLE = re.compile(
     # `Tom is not definitely warm` does not deny that he is.
-    r"\b(?<!not )(?<!n't )(?:also|indeed|therefore|thus|clearly|actually|definitely|directly|in fact|as well) ?(?=[a-z]|$)"
-    r"|\btoo$"
+    r"\b(?<!not )(?<!n't )(?:also|indeed|therefore|thus|clearly|actually|definitely|directly|in fact|as well)"
+    r" ?(?=[a-z]|$)|\btoo$"
     r"|(?<![Ii]f )\bboth (?=[A-Z]|the )"
 )
 _ABOUT_TEXT = re.compile(
