@@ -52,11 +52,19 @@ def test_the_text_gives_one_answer() -> None:
 
 
 def test_where_no_reader_is_the_answer_alone_is_judged() -> None:
-    problem = Problem("p", "folio", PIP.context, PIP.question, answer="true")
+    problem = Problem("p", "folio", "Hardly anything is a wren.", PIP.question, answer="true")
     verdict = told(f"{STEPS}Answer: true", problem)
     assert (verdict.verdict, verdict.reason, verdict.coverage) == ("unproved", "free_text", None)
     unread = Problem("p", "prontoqa", "Hardly anything is a wren.", PIP.question, answer="true")
     assert told(f"{STEPS}Answer: true", unread).reason == "free_text"
+
+
+def test_a_problem_of_no_data_set_is_read_by_the_grammar() -> None:
+    context = "Every tenant is a debtor. Every debtor is careful. Mika is a tenant."
+    problem = Problem("p", "own", context, "Is Mika careful?", answer="true")
+    steps = "Mika is a tenant, so Mika is a debtor. Every debtor is careful. So Mika is careful."
+    assert told(f"{steps}\nAnswer: true", problem).verdict == "certified"
+    assert told("Mika is old. So Mika is careful.\nAnswer: true", problem).verdict == "unproved"
 
 
 def test_steps_are_exported_with_their_labels(tmp_path: Path) -> None:
@@ -70,7 +78,12 @@ def test_steps_are_exported_with_their_labels(tmp_path: Path) -> None:
     guided = "[[axiom:(wren pip)]] [[axiom:(wren 'x) -> (newt 'x)]] [[goal:(feathered pip)]]\nAnswer: true"
     attempts.append({"id": "guided", "problem": PIP.record(), "format": "guided", "completion": guided})
     attempts.append(
-        {"id": "f", "problem": {**PIP.record(), "dataset": "folio"}, "format": "cot", "completion": "Answer: true"}
+        {
+            "id": "f",
+            "problem": {**PIP.record(), "context": "Hardly anything is a wren."},
+            "format": "cot",
+            "completion": "Answer: true",
+        }
     )
     given, out = tmp_path / "attempts.jsonl", tmp_path / "steps.jsonl"
     given.write_text("".join(json.dumps(attempt) + "\n" for attempt in attempts), encoding="utf-8")

@@ -14,7 +14,8 @@ EXAMPLE = "certistar read contract.txt"
 
 def read(
     file: Annotated[
-        Path, typer.Argument(help="A text, or JSON lines with `context` and `question`.", show_default=False)
+        Path,
+        typer.Argument(help="A text, or a table (.csv, .tsv, .jsonl) with `context`, `question`.", show_default=False),
     ],
     axioms: Annotated[
         Path | None, typer.Option("--axioms", help="A text with declared knowledge, a sentence a line.")
@@ -50,6 +51,13 @@ def read(
 
 def _rows(file: Path, text: str) -> list[tuple[str, str | None]]:
     """Return contexts with their questions; a file of text is one context."""
+    if file.suffix in (".csv", ".tsv"):
+        from training.rounds.problems import table_rows
+
+        told = [(row.get("context"), row.get("question")) for row in table_rows(file)]
+        if not told or any(context is None for context, _ in told):
+            raise InputError(f"{file}: no rows with a column `context`; name it so in the first line")
+        return [(str(context), question) for context, question in told]
     if file.suffix not in (".json", ".jsonl"):
         return [(text, None)]
     rows: list[tuple[str, str | None]] = []

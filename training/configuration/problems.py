@@ -23,7 +23,8 @@ class ProblemsConfig(Section):
     """Problems to generate, or a file to read."""
 
     file: str | None = None
-    """A JSON-lines file of problems, or a published file; the other keys then do not matter."""
+    """A file of problems, a published file, or a table of your own (docs/problems.md); of the other keys `dataset`
+    alone then matters."""
     hub: str | None = None
     """A data set of the Hub in the place of a file, with its split: `yale-nlp/FOLIO:train`, under `dataset: folio`."""
     dataset: str = "prontoqa"

@@ -1,14 +1,17 @@
 """The problems of a run: which ones a round trains on, and which are held out."""
 
+import csv
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
-from rollout.published.loaders import load_published
+from critics.text.answer_reader import read_answer
+from rollout.published.loaders import LOADERS, load_published
 from rollout.records.sampling import derived_seed
 from training.configuration.problems import ProblemsConfig
 from training.configuration.run import RunConfig
@@ -63,8 +66,19 @@ def unshown(config: RunConfig, problems: Iterable[Problem]) -> list[Problem]:
     return kept
 
 
+OWN = "own"
+"""Data set of a user's table that names none: its texts are read by the grammar, or by a critic of the user's."""
+TABLES = (".csv", ".tsv")
+
+
 def load_problems(path: Path, dataset: str | None = None) -> Iterator[Problem]:
-    """Yield the problems of a file: problem records of any data set, or a published file, named or as it looks."""
+    """Yield the problems of a file: problem records of any data set, a published file, or a table of one's own.
+
+    Own tables are .csv and .tsv files, and JSON lines under a data set's name that is none of the published ones.
+    """
+    if path.suffix in TABLES or (dataset is not None and dataset not in LOADERS and not _holds_records(path)):
+        yield from _own_problems(path, dataset or OWN)
+        return
     if ".json" in path.suffixes or not path.exists() or not _holds_records(path):
         yield from load_published(path, dataset)
         return
@@ -73,6 +87,36 @@ def load_problems(path: Path, dataset: str | None = None) -> Iterator[Problem]:
             yield read_problem(record)
         except RecordError as error:
             raise InputError(f"{path}: record {number}: {error}") from error
+
+
+def table_rows(path: Path) -> Iterable[Mapping[str, str]]:
+    """Return the rows of a .csv or .tsv file; raises `InputError` where it is no UTF-8 text."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8: {error}") from error
+    return csv.DictReader(lines, delimiter="," if path.suffix == ".csv" else "\t")
+
+
+def _own_problems(path: Path, dataset: str) -> Iterator[Problem]:
+    """Yield rows with `context` and `question`, and, where they have them, `id`, `options` and `answer`."""
+    rows = table_rows(path) if path.suffix in TABLES else read_records(path)
+    for number, row in enumerate(rows, 1):
+        given, options = (row.get("answer") or "", row.get("options") or None)
+        if isinstance(options, str):
+            options = [option.strip() for option in options.split("|")]
+        record = {"id": f"{dataset}/{number}", **row, "dataset": dataset, "options": options, "answer": None}
+        try:
+            problem = read_problem(record)
+        except RecordError as error:
+            raise InputError(f"{path}: row {number}: {error}; a row needs context and question") from error
+        answer = read_answer(f"Answer: {given}", problem) if given else None
+        if given and answer is None:
+            raise InputError(
+                f"{path}: row {number}: answer: {given!r} is none that the question can have; write true, false or "
+                "unknown, or, with options (a list, or joined by |), an option or its letter"
+            )
+        yield replace(problem, answer=answer)
 
 
 def read_problems(path: Path) -> list[Problem]:

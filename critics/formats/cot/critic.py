@@ -1,4 +1,4 @@
-"""The critic of `cot` attempts: the one answer of the text, and its steps where the data set has a reader.
+"""The critic of `cot` attempts: the one answer of the text, and its steps where its problem is read.
 
 A text that proves its answer sentence by sentence is certified as an `english` one is. Every other one is at best
 `unproved`, with its answer and the reason why its text proves nothing.
@@ -9,7 +9,7 @@ from dataclasses import replace
 from critics.formats.english.critic import judge_english
 from critics.problem import Attempt, Problem
 from critics.text.answer_reader import read_answer
-from critics.text.reference import TRANSLATORS, is_trusting
+from critics.text.reference import is_trusting
 from critics.verdict import Certified, CriticError, Malformed, Unproved, Verdict
 from critics.verdict.conclusion import is_wrong, wrong_answer
 
@@ -21,7 +21,7 @@ def judge_answer(problem: Problem, attempt: Attempt) -> Verdict:
     answer = read_answer(attempt.completion, problem)
     if answer is None:
         return Malformed("no_answer", None, "no line says Answer: .. once and clearly")
-    read = FREE_TEXT if problem.dataset not in TRANSLATORS or is_trusting() else judge_english(problem, attempt)
+    read = FREE_TEXT if is_trusting() else judge_english(problem, attempt)
     if is_wrong(answer, problem):
         return replace(wrong_answer(answer), reading=read.reading)
     if isinstance(read, Certified):
