@@ -80,7 +80,7 @@ def filter_rows(source: Path, asked: FilterOptions) -> None:
     """Filter rows of any shape, unless the very same were filtered to the very same folder."""
     keep = asked.keep
     if keep not in KEEPS:
-        raise InputError(f"--keep {keep!r} is not known; {nearest(keep, KEEPS)}")
+        raise InputError(f"--keep {keep!r} is not known; write one of {', '.join(KEEPS)}")
     is_recorded = source.is_file() and holds_recorded(source)
     found = [] if is_recorded else read_rows(source, asked.encoding)
     revoked = read_revocations(source.parent) if source.is_file() else Revocations()

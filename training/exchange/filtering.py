@@ -19,7 +19,6 @@ from critics.recheck.rejudging import objection
 from critics.verdict import read_verdict
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import KEEPS, Keep
-from training.configuration.section import nearest
 from training.curation.filters import independent, is_certified, is_strict, select
 from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table, summary_of
 from training.exchange.tables import Row, Rows, rows_of_dataset
@@ -46,7 +45,7 @@ def filtered(
 ) -> Any:
     """Return the kept rows, a list for a list and a Dataset for a Dataset; `certistar.filter` says what is promised."""
     if keep not in KEEPS:
-        raise InputError(f"keep={keep!r} is not known; {nearest(keep, KEEPS)}")
+        raise InputError(f"keep={keep!r} is not known; write one of {', '.join(KEEPS)}")
     rows = _listed(given, "filter")
     if not rows.rows:
         return given
