@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,7 +87,7 @@ def _toy_model() -> dict[str, object]:
     return {"model.name": "checkpoints/base-easy", "model.prompt": "bare", "training.max_steps": 1}
 
 
-def _set(keys: dict[str, object]) -> list[str]:
+def _set(keys: Mapping[str, object]) -> list[str]:
     return [word for key, value in keys.items() for word in ("--set", f"{key}={value}")]
 
 
