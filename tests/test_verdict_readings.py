@@ -19,6 +19,6 @@ def test_a_verdict_on_english_accounts_for_its_text_and_can_be_read_back() -> No
 
 
 def test_a_critic_that_reads_no_text_accounts_for_nothing() -> None:
-    verdict = certistar.judge(*ASKED, "Answer: true", format="cot")
+    verdict = certistar.judge(*ASKED, "Answer: true", format="cot", dataset="folio")
     assert (verdict.coverage, verdict.spans, verdict.first_bad_step) == (None, (), None)
     assert "coverage" not in verdict_record("a", verdict)

@@ -14,6 +14,11 @@ from critics.verdict import Certified, CriticError, Malformed, Unproved, Verdict
 from critics.verdict.conclusion import is_wrong, wrong_answer
 
 FREE_TEXT = Unproved("free_text", None, "free text cannot be certified")
+UNREAD = frozenset({
+    "folio", "folio-formulas", "fld", "proverqa", "multi-logieval", "knights", "zebra", "wason", "controlled-english",
+    "ar-lsat", "logicaldeduction",
+})  # fmt: skip
+"""Published data sets of whose text this format judges the answer alone; `english` judges what the grammar reads."""
 
 
 def judge_answer(problem: Problem, attempt: Attempt) -> Verdict:
@@ -21,7 +26,7 @@ def judge_answer(problem: Problem, attempt: Attempt) -> Verdict:
     answer = read_answer(attempt.completion, problem)
     if answer is None:
         return Malformed("no_answer", None, "no line says Answer: .. once and clearly")
-    read = FREE_TEXT if is_trusting() else judge_english(problem, attempt)
+    read = FREE_TEXT if problem.dataset in UNREAD or is_trusting() else judge_english(problem, attempt)
     if is_wrong(answer, problem):
         return replace(wrong_answer(answer), reading=read.reading)
     if isinstance(read, Certified):
