@@ -157,9 +157,9 @@ def is_well_formed(trace: Trace) -> bool:
 
 
 def balanced(traces: Sequence[Trace], *, seed: int) -> list[Trace]:
-    """Return as many traces of each gold answer as the rarest has."""
-    counts = Counter(trace.problem.answer for trace in traces)
-    groups = [[trace for trace in traces if trace.problem.answer == answer] for answer in counts]
+    """Return as many traces of each answer that was given as the rarest has; of one answer alone, none."""
+    counts = Counter(trace.judged.answer for trace in traces)
+    groups = [[trace for trace in traces if trace.judged.answer == answer] for answer in counts]
     num = min(counts.values()) if len(counts) > 1 else 0
     chosen = {trace.id for group in groups for trace in subsample(group, num, seed=seed)}
     return [trace for trace in traces if trace.id in chosen]

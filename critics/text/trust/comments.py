@@ -78,13 +78,13 @@ def read_comments(comments: Iterable[Comment], attempt: Attempt, answer: str | N
     None where they are all told.
     """
     text, unread = attempt.completion, list[Span]()
+    told = content(f"{attempt.problem.context}\n{attempt.problem.question}")
     for index, comment in enumerate(comments):
         if index < MAX_COMMENTS and _is_told(comment, attempt.problem, answer):
             continue
         if index < MAX_COMMENTS and _is_false(comment, attempt.problem, answer):
             return TextReading(0.0, (), BadStep(index, comment.text, "the problem says nothing of the kind"))
         # Attack: `# Every cat is a dog.` beside the rule that every cat is a mammal.
-        told = content(f"{attempt.problem.context}\n{attempt.problem.question}")
         if comment.section != CODE or content(comment.text) & told:
             unread.append(Span(comment.start, comment.end, "unread"))
     if not unread:
