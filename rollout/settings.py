@@ -96,7 +96,7 @@ class ProgramSettings(Settings):
     refiners: tuple[Refiner, ...] = ("error-feedback",)
     """Applied in their order: implicit, consistency, error-feedback, semantic, self-check."""
     max_rounds: Annotated[int, Field(ge=0)] = 4
-    """Of a refiner that goes on while it has something to say, as in Prototype-then-Refine."""
+    """Most rounds of a refiner, which goes on while it has something to say, as in Prototype-then-Refine."""
     backup: Backup = "none"
     """llm, random or none: the answer where no program gives one, recorded apart and never the program's."""
     depth: ProgramDepth = "execution"
@@ -151,7 +151,7 @@ class ServerSettings(Settings):
     key_variable: str | None = None
     """The environment variable that holds the key. null: OPENAI_API_KEY where that is set."""
     constraint: Literal["auto"] | Way = "auto"
-    """How text is held to its guide. auto: by the server's plug-in where it has it."""
+    """Way in which text is held to its guide. auto: by the server's plug-in where it has it."""
     max_violations: Annotated[int, Field(gt=0)] = 20
     """An attempt with so many is given up, as in LogicGuide's paper, appendix D."""
     parallel: Annotated[int, Field(gt=0)] = 16

@@ -88,7 +88,7 @@ class Kernel:
         self.known: dict[Literal, int] = {}
         self.offers: dict[Literal, tuple[int, tuple[int, ...]]] = {}
         self.truncated = False
-        """Whether a conclusion was left out because a term of it is too large."""
+        """True once a conclusion was left out because a term of it is too large."""
         self._signature = signature
         self._sorts: dict[str, str] = {}
         """The sort of each object seen so far; empty without a signature."""
@@ -103,7 +103,7 @@ class Kernel:
         self._rules_by_premise: dict[Kind, list[tuple[int, int]]] = {}
         self._trail: list[_Undo] = []
         self._weight = 1
-        """What a match costs, by the largest term so far."""
+        """Cost of a match, by the largest term so far."""
         self._work_left = work_limit
 
     def add_axiom(self, statement: Statement) -> int:

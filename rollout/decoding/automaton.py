@@ -262,7 +262,7 @@ class RegularLanguage(Automaton):
     def __init__(self, name: str, pattern: Pattern) -> None:
         self.key = name
         self._edges: list[tuple[bytes, int] | None] = []
-        """Of each node the bytes that lead on, and where to."""
+        """Bytes that lead on from each node, and where to."""
         self._epsilon: list[set[int]] = []
         entry = self._node()
         self._final = self._compile(pattern, entry)

@@ -95,7 +95,7 @@ class MaskEngine:
         self._held: dict[re.Pattern[bytes], Ids] = {}
         self._levels: TrieLevels | None = None
         self._tables: WeakKeyDictionary[Automaton, MoveTable | None] = WeakKeyDictionary()
-        """Of automata that were walked; None where a table is of no use."""
+        """Tables of the automata that were walked; None where a table is of no use."""
         self._texts: dict[Hashable, Mask] = {}
         self._pieces = GrammarMatchers(self.trie)
 

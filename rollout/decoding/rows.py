@@ -153,7 +153,7 @@ class Row:
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
         self.pending = False
-        """Whether the last byte of the free text is a lone `[`."""
+        """True where the last byte of the free text is a lone `[`."""
         self.block: State | None = None
         self.place = Place() if isinstance(guide, ConcludingGuide) else None
         """Where in its line the free text stands; None where its answer is not held to anything."""
@@ -307,7 +307,7 @@ class TextRow(Row):
         self._matcher: Any = None if self.grammar is None else bytewise().begin(self.grammar)
         self.block: State = b""
         self.piece = b""
-        """What is written of the piece."""
+        """Bytes of the piece that are written."""
         self.reader: Any = None
         """A matcher over a whole vocabulary, and the number of the piece's bytes that it has consumed."""
         self.num_read = 0

@@ -86,7 +86,7 @@ class TokenTrie:
         self.edges: dict[int, int] = {}
         """The child of a node for a byte, under `node << 8 | byte`."""
         self._ranks: list[int] = []
-        """How many tokens come before each node; one more entry for the end."""
+        """Number of tokens before each node; one more entry for the end."""
         self._grow([token for token, _ in spelled])
         self._openers = [rank for rank, (token, _) in enumerate(spelled) if OPEN in token]
 

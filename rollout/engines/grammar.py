@@ -134,7 +134,7 @@ class GuideGrammar:
         self._row: Row = row_of(guide)
         self._row.push(self._request.written + b"".join(map(self._backend.spelled, self._accepted)))
         self._skipped = b""
-        """What the row has not read of its block."""
+        """Bytes of the block that the row has not read."""
         self._token: int | None = None
         """The last token, while it is not followed."""
         self._ended = False

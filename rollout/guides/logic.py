@@ -66,11 +66,11 @@ class LogicGuide:
         """The blocks that changed nothing because they mean nothing, each with the reason."""
         self.goal = goal
         self.plain = plain
-        """Whether statements are written without function terms and universal facts."""
+        """True where statements are written without function terms and universal facts."""
         self.typed = typed
         """The typed theory that has all names that may be written; None where any may."""
         self._gave_up = False
-        """Whether a block cost more than the kernel's budget, so that what follows is not known to the end."""
+        """True once a block cost more than the kernel's budget, so that what follows is not known to the end."""
         self._allowed: Actions | None = None
 
     @classmethod

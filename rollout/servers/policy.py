@@ -52,12 +52,12 @@ class ServerPolicy:
         self.digests = PolicyDigests(f"server:{settings.model}", None if adapter is None else adapter.digest)
         """A name and no digest of the base: nobody outside the server knows which weights it serves."""
         self.tally = Tally()
-        """What all completions and probes so far have cost."""
+        """Cost of all completions and probes so far."""
         self.capability: Capability | None = None
         self._tokenizer_name = tokenizer
         self._dropped: set[str] = set()
         self._scores: set[bool] = set()
-        """Which log-probabilities it has shown: its own texts', given texts'."""
+        """Log-probabilities that it has shown: its own texts', given texts'."""
         self._stop = SEPARATOR if prompt_style.kind == "few-shot" else ""
         self._adapter = adapter
         self._model = settings.model if adapter is None else asyncio.run(self._load(adapter))

@@ -36,7 +36,7 @@ class OpenStore:
         self._end = 0
         self._identity: tuple[int, int] | None = None
         self.num_records = 0
-        """How many there are, as far as this process has looked: at the opening, and when it appends or catches up."""
+        """Number of records, as far as this process has looked: at the opening, and when it appends or catches up."""
         if path.exists():
             self.catch_up()
 

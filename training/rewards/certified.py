@@ -105,7 +105,7 @@ class CertifiedReward:
         self.bad_starts: list[int | None] = []
         """Where the first bad step of each attempt of the last call begins."""
         self.are_thinking: list[bool] = []
-        """Whether each of them thinks aloud before its reply."""
+        """For each of them, True where it thinks aloud before its reply."""
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """Return one reward a completion; raises `InputError` where a column is missing."""

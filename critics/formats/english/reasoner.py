@@ -80,13 +80,13 @@ class Reasoner:
         self.known = Knowledge(case.premises, [*formulas, *possible, *idle, case.goal])
         self.steps: list[Step] = []
         self.claims: list[Formula] = []
-        """What each move so far says, in order."""
+        """Statements of the moves so far, in order."""
         self.value: str | None = None
         self.num_moves = 0
         self.is_final = False
         self.before: Move | None = None
         self.is_open = False
-        """Whether the text says that the question itself is not known."""
+        """True where the text says that the question itself is not known."""
         self.doubted: tuple[int, str] | None = None
         """The first sentence that says that something is not known."""
         self.index, self.text = 0, ""

@@ -89,7 +89,7 @@ class Statements:
         self._last: str | None = None
         self._work = 0
         self._is_single = True
-        """Whether nothing else than whom the last one was about stands in it: `Tom has a laptop. It is warm`."""
+        """True where nothing else than whom the last one was about stands in it: `Tom has a laptop. It is warm`."""
 
     def has_either(self, said: Sequence[TextSentence]) -> bool:
         """Say whether `either` stands anywhere."""
