@@ -52,7 +52,7 @@ class OwnPrompt(_Part):
 
     system: str = ""
     question: str = _QUESTION
-    """Template of a problem: `{context}` or `{numbered}` sentences, `{question}` and `{options}` stand for its parts."""
+    """Template: `{context}` or `{numbered}` sentences, `{question}` and `{options}` stand for its parts."""
     examples: tuple[ShownExample, ...] = ()
 
     @field_validator("question")
