@@ -16,7 +16,7 @@ from rollout.records.sampling import derived_seed
 from training.configuration.problems import ProblemsConfig
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
-from training.records.store import read_records
+from training.records.store import read_records, read_text
 
 log = logging.getLogger(__name__)
 
@@ -90,11 +90,8 @@ def load_problems(path: Path, dataset: str | None = None) -> Iterator[Problem]:
 
 
 def table_rows(path: Path) -> Iterable[Mapping[str, str]]:
-    """Return the rows of a .csv or .tsv file; raises `InputError` where it is no UTF-8 text."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as UTF-8: {error}") from error
+    """Return the rows of a .csv or .tsv file; raises `InputError` where it cannot be read."""
+    lines = read_text(path).removeprefix("\ufeff").splitlines(keepends=True)
     return csv.DictReader(lines, delimiter="," if path.suffix == ".csv" else "\t")
 
 
