@@ -91,7 +91,7 @@ def model_that_likes() -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
-def masks_equal_brute_force() -> Callable[..., None]:
+def check_masks() -> Callable[..., None]:
     """Return a check that on random walks a mask allows the tokens that the row itself accepts, and no others.
 
     Token 0 is end-of-text. Tokens that are `liked` are walked over more often, at the rate `share`.

@@ -369,9 +369,9 @@ def test_solutions_are_those_of_sympys_own_solver(system):
     assert solved(*texts) == expected
 
 
-def test_a_mask_equals_brute_force_on_random_walks(masks_equal_brute_force):
+def test_a_mask_equals_brute_force_on_random_walks(check_masks):
     rows = [Row(after("var:x", "var:xy") if seed % 2 else AlgebraGuide()) for seed in range(24)]
-    masks_equal_brute_force(VOCABULARY, rows, lambda i: i > 95, 0.7)
+    check_masks(VOCABULARY, rows, lambda i: i > 95, 0.7)
 
 
 def test_a_token_may_state_an_equation_and_solve_it():

@@ -155,10 +155,10 @@ def test_what_is_not_offered_cannot_be_inferred():
 @pytest.mark.parametrize("seeds", [range(0, 50), range(50, 100), range(100, 150)], ids=str)
 def test_offers_equal_a_naive_search_after_every_step(seeds: range):
     for seed in seeds:
-        searched(seed)
+        check_offers(seed)
 
 
-def searched(seed: int) -> None:
+def check_offers(seed: int) -> None:
     rng = random.Random(seed)
     kernel = Kernel()
     for axiom in random_theory(rng):
@@ -176,10 +176,10 @@ def searched(seed: int) -> None:
 
 def test_undo_restores_the_whole_state_on_a_random_walk():
     for seed in range(40):
-        walked(seed)
+        check_undo(seed)
 
 
-def walked(seed: int) -> None:
+def check_undo(seed: int) -> None:
     rng = random.Random(seed)
     kernel = Kernel()
     marks = [(kernel.mark(), state(kernel))]
@@ -202,10 +202,10 @@ def walked(seed: int) -> None:
 
 def test_a_fork_is_equal_and_independent():
     for seed in range(20):
-        forked(seed)
+        check_fork(seed)
 
 
-def forked(seed: int) -> None:
+def check_fork(seed: int) -> None:
     rng = random.Random(seed)
     kernel = Kernel()
     for axiom in random_theory(rng):

@@ -116,7 +116,7 @@ def pins(attempts: Attempts) -> Iterator[dict[str, Any]]:
         yield {"id": attempt["id"], **{key: found[key] for key in ("verdict", "reason", "answer")}, "grade": grade}
 
 
-def compare(name: str, attempts: Attempts) -> None:
+def check_pins(name: str, attempts: Attempts) -> None:
     """Fail where an attempt is judged otherwise than its file says, naming each."""
     before = {row["id"]: row for row in rows(PINS / f"{name}.jsonl")}
     scripts_run = not missing_layers()
@@ -131,14 +131,14 @@ def compare(name: str, attempts: Attempts) -> None:
 
 @pytest.mark.parametrize("name", OWN)
 def test_cases_and_golden_attempts_are_judged_as_before(name: str) -> None:
-    compare(name, OWN[name]())
+    check_pins(name, OWN[name]())
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_data_is_judged_as_before(name: str) -> None:
     if not (SHARED / "data").is_dir():
         pytest.skip(f"no recorded data at {SHARED} (set CERTISTAR_SHARED)")
-    compare(name, RECORDED[name]())
+    check_pins(name, RECORDED[name]())
 
 
 def write(names: Iterable[str]) -> None:

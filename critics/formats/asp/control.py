@@ -47,7 +47,11 @@ def compiled(text: str, *options: str) -> Any:
     messages: list[str] = []
     # Imported where programs are judged: other critics do without it.
     make: Any = import_module("clingo").Control
-    control = make((*_OPTIONS, *options), logger=lambda _, message: messages.append(message), message_limit=20)
+
+    def log(_: Any, message: str) -> None:
+        messages.append(message)
+
+    control = make((*_OPTIONS, *options), logger=log, message_limit=20)
     try:
         control.add("base", [], text)
         control.ground([("base", [])])

@@ -217,19 +217,17 @@ class Functions:
         }
         of_two: dict[str, Callable[[Any, Any], Any]] = {
             "filter": lambda function, value: [item for item in items(value) if truth(call(function, [item]), session)],
-            "combinations": lambda value, size: self._some(combinations(items(value), size)),
+            "combinations": self._combinations,
         }
         of_any: dict[str, Callable[..., Any]] = {
             "print": self._print,
             "range": self._range,
-            "list": lambda value=(): items(value),
-            "tuple": lambda value=(): tuple(items(value)),
+            "list": items,
+            "tuple": lambda *values: tuple(items(*values)),
             "dict": self._dict,
-            "enumerate": lambda value, start=0: [(start + place, item) for place, item in enumerate(items(value))],
+            "enumerate": self._enumerate,
             "zip": lambda *values: list(zip(*map(items, values), strict=False)),
-            "map": lambda function, *values: [
-                call(function, list(row)) for row in zip(*map(items, values), strict=False)
-            ],
+            "map": self._map,
             "sorted": self._sorted,
             "sum": self._sum,
             "min": lambda *values: self._extreme("Lt", values),
@@ -251,11 +249,17 @@ class Functions:
             raise Exhausted("too_large", "the text is too long")
         return shown
 
-    def _items(self, value: Any) -> list[Any]:
+    def _items(self, value: Any = ()) -> list[Any]:
         return checked_items(value, self._session)
 
-    def _some(self, items: Iterable[Any]) -> list[Any]:
-        found = list(islice(items, MAX_LENGTH + 1))
+    def _enumerate(self, value: Any, start: Any = 0) -> list[Any]:
+        return [(start + place, item) for place, item in enumerate(self._items(value))]
+
+    def _map(self, function: Any, *values: Any) -> list[Any]:
+        return [self._call(function, list(row)) for row in zip(*map(self._items, values), strict=False)]
+
+    def _combinations(self, value: Any, size: int) -> list[Any]:
+        found = list(islice(combinations(self._items(value), size), MAX_LENGTH + 1))
         if len(found) > MAX_LENGTH:
             raise Exhausted("too_large", f"more than {MAX_LENGTH} choices")
         self._session.spend(len(found))

@@ -283,6 +283,9 @@ class Attributes:
             solver.assertions += given
             self._session.note_added(given)
 
+        def track(formula: Any, _name: Any) -> None:
+            add(formula)
+
         def pop(num: Any = 1) -> None:
             for _ in range(num):
                 if not solver.scopes:
@@ -301,7 +304,7 @@ class Attributes:
         adding: dict[str, Callable[..., Any]] = dict.fromkeys(ADDING, add)
         return {
             **adding,
-            "assert_and_track": lambda formula, _name: add(formula),
+            "assert_and_track": track,
             "check": check,
             "model": model,
             "push": lambda: solver.scopes.append(len(solver.assertions)),
@@ -341,20 +344,18 @@ class Attributes:
                 raise Exhausted("too_large", f"a list of more than {MAX_LENGTH} parts")
             value.extend(items)
 
-        return {
+        of_one: dict[str, Callable[[Any], Any]] = {
             "append": lambda item: grow([item]),
             "extend": lambda items: grow(checked_items(items, self._session)),
-            "pop": lambda place=-1: value.pop(place),
-            "copy": value.copy,
-            "reverse": value.reverse,
         }
+        return {**of_one, "pop": value.pop, "copy": value.copy, "reverse": value.reverse}
 
     def _of_dict(self, value: dict[Any, Any]) -> Methods:
         return {
             "items": lambda: list(value.items()),
             "keys": lambda: list(value),
             "values": lambda: list(value.values()),
-            "get": lambda key, otherwise=None: value.get(key, otherwise),
+            "get": value.get,
             "copy": value.copy,
         }
 
@@ -372,6 +373,6 @@ class Attributes:
                 raise Exhausted("too_large", "the text is too long")
             return value.replace(old, new)
 
-        plain = ("strip", "lower", "upper", "title", "capitalize", "startswith", "endswith")
+        plain = ("strip", "lower", "upper", "title", "capitalize", "startswith", "endswith", "split")
         methods: dict[str, Callable[..., Any]] = {name: getattr(value, name) for name in plain}
-        return {**methods, "join": join, "replace": replace, "split": lambda separator=None: value.split(separator)}
+        return {**methods, "join": join, "replace": replace}

@@ -270,7 +270,7 @@ def _read(language: Language, context: str, question: str) -> tuple[_Problem, Fo
     formal = _with_goal(stated, asked, question)
     if language is DEDUCTIONS:
         _check_forward(formal, asked, question)
-    elif len(asked) > 1 or len(asked[0]) > 1:
+    elif [len(way) for way in asked] != [1]:
         raise TranslationError(question, "a question must be one claim")
     return problem, formal
 
