@@ -214,3 +214,28 @@ def test_an_adverb_behind_not_or_before_what_is_said_is_not_dropped(dataset: str
     assert certistar.judge(f"Ned is a newt. {rule}", asked, proof.format(""), dataset=dataset).verdict == "certified"
     said = proof.format(f"{adverb} ")
     assert certistar.judge(f"Ned is a newt. {rule}", asked, said, dataset=dataset).verdict != "certified", said
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Tom speaks clearly.", "Tom directly speaks.", "Tom speaks directly.", "Tom speaks as well as Ann."],
+)
+def test_an_adverb_that_says_how_something_is_done_is_not_dropped(text: str) -> None:
+    problem = Problem("tom", "own", "Tom speaks. Everyone who speaks is calm.", "Tom is calm.")
+    found = said(problem, f"{text} Everyone who speaks is calm. So Tom is calm. Answer: true")
+    assert not found.startswith("certified"), found
+
+
+@pytest.mark.parametrize("before", ["<|Ned_is_a_bird|>", "```Ned.is.a.bird\n", "```false\n"])
+def test_nothing_is_said_where_a_special_token_or_a_language_stands(before: str) -> None:
+    behind = "\n```" if before.startswith("`") else ""
+    rows = [
+        {
+            "id": "a",
+            "context": PIP.context,
+            "question": PIP.question,
+            "rationale": f"{before}{GOOD} Answer: true{behind}",
+        }
+    ]
+
+    assert not certistar.filter(rows, "strict")

@@ -13,11 +13,20 @@ _TAGS = "think|thinking|thought|reasoning|analysis|scratchpad"
 _END = re.compile(rf"</(?:{_TAGS})>|◁/think▷|\[/THINK\]|<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE)
 _BEGIN = re.compile(rf"<(?:{_TAGS})>|◁think▷|\[THINK\]|<\|channel\|>\s*analysis\s*<\|message\|>", re.IGNORECASE)
 _MARKS = re.compile(r"<\|(?:end|return|im_end|eot_id|start|message|channel)\|>")
-_TOKEN = r"<\|[a-zA-Z_]{1,24}\|>|<｜[a-zA-Z▁_]{1,24}｜>|</?s>|<(?:eos|bos|pad|end_of_turn|start_of_turn)>"
-"""Special tokens of tokenizers, which end a text where they were decoded with it."""
-_BEFORE, _BEHIND = re.compile(rf"(?:\s|{_TOKEN})*+"), re.compile(rf"(?:\s|{_TOKEN})+\Z")
+_TOKEN = (
+    r"<\|(?:(?:im_)?(?:start|end)|return|message|channel|pad|endoftext|(?:begin|end)_of_text"
+    r"|eo[tm]_id|(?:start|end)_header_id|assistant|user|system)\|>"
+    r"|<｜(?:(?:begin|end)▁of▁sentence|▁pad▁|Assistant|User)｜>|</?s>|<(?:eos|bos|pad|end_of_turn|start_of_turn)>"
+)
+"""Special tokens of tokenizers, which end a text where they were decoded with it; others may say something."""
+_BEFORE, _BEHIND = re.compile(rf"(?:\s*+(?:{_TOKEN})){{0,8}}+\s*+"), re.compile(rf"(?:\s|{_TOKEN})+\Z")
 _TAGGED = re.compile(r"<(answer|solution|program|final)>(.*)</\1>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"[ \t]*(?:```|~~~|\'\'\')[ \t]*[\w.+-]{0,20}[ \t]*")
+_LANGUAGES = (
+    "text|txt|plain|plaintext|markdown|md|json|python3?|py|prolog|asp|clingo|lp|logic|fol|smt2?|z3|minizinc|mzn"
+    "|english|guided|pyke|problog|rules|csp|equivalence|logic-program|z3-python|tptp"
+)
+"""Attack: a false sentence where the language of a fence stands."""
+_FENCE = re.compile(rf"[ \t]*(?:```|~~~|\'\'\')[ \t]*(?:{_LANGUAGES})?[ \t]*", re.IGNORECASE)
 _MARK = re.compile(rf"[ \t]*(?:{_TOKEN}|</?(?:answer|solution|program|final)>|[-=_*#]{{3,}})*[ \t]*", re.IGNORECASE)
 """A line that says nothing."""
 _PROSE = re.compile(r"(?=.*[a-z])[*_]*[A-Z][\w'’*-]*(?:[,;:]?[ \t]+[\w'’\"“”*-]+){2,}[*_]*[.!?:][*_]*[ \t]*")

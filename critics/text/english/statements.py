@@ -27,8 +27,11 @@ _MUST = ("must be ", "must ", "has to be ", "have to be ", "should be ", "should
 _MAY = ("could be ", "might be ", "may be ", "can be ", "could ", "might ", "may ")
 _IDLE = re.compile(
     # `Tom is not definitely warm` does not deny that he is.
-    r"\b(?<!not )(?<!n't )(?:also|indeed|therefore|thus|clearly|actually|definitely|directly|in fact|as well)"
-    r" ?(?=[a-z]|$)|\btoo$"
+    r"\b(?<!not )(?<!n't )(?:(?:also|indeed|therefore|in fact) ?(?=[a-z]|$)|thus (?=[a-z])"
+    r"|as well(?: (?!as\b)(?=[a-z])|$)"
+    # Attack: Tom speaks clearly, of a Tom who speaks. Beside `is` these say how sure it is, and not how it is done.
+    r"|(?:clearly|actually|definitely) (?=(?:is|are)\b))"
+    r"|(?:(?<=\bis )|(?<=\bare ))(?:clearly|actually|definitely) (?=[a-z])|\btoo$"
     r"|(?<![Ii]f )\bboth (?=[A-Z]|the )"
 )
 _ABOUT_TEXT = re.compile(
