@@ -55,7 +55,10 @@ def test_rechecking_a_certificate_loads_the_replay_alone(tmp_path: Path) -> None
     assert sum(found.values()) <= BARS["recheck"], found
 
 
-@pytest.mark.parametrize("words", [[], ["report"], ["judge"], ["recheck"], ["export"], ["pack"], ["doctor"]])
+COMMANDS = ("report", "judge", "recheck", "export", "pack", "doctor", "evaluate", "failures")
+
+
+@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS)])
 def test_help_loads_next_to_nothing(words: list[str]) -> None:
     found = loaded_lines(["certistar", *words, "--help"])
     assert sum(found.values()) <= BARS["help"], found

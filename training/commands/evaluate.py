@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from critics.errors import InputError
-from critics.replay.grades import grades_said
 from training.commands.messages import say
 from training.commands.options import Adapter, Config, Json, Overrides, Seed
-from training.configuration.run import ArmConfig, load_run
-from training.estimates import Proportion
-from training.outcomes import Record
-from training.records.store import write_text
-from training.reporting.costs import read_prices
-from training.reporting.samples import NAMES
 
 if TYPE_CHECKING:
+    from critics.problem import Problem
+    from training.configuration.run import ArmConfig
+    from training.outcomes import Record
     from training.reporting.leaderboard import Entry
     from training.rounds.entry import Measuring
     from training.workers.policy import NamedModel
@@ -100,8 +96,9 @@ def evaluate(
     """Measure accuracy, certified and lucky rates on problems with 95% intervals, or AutoEval's scores."""
     from critics.judge import JudgePool
     from rollout.actor_critic.feedback import DialogReviewPool
+    from training.configuration.run import load_run
     from training.planning.requests import plan
-    from training.reporting.leaderboard import Entry, overview
+    from training.reporting.costs import read_prices
     from training.rounds.entry import Measuring, entry
     from training.rounds.problems import drawn_by_dataset, held_out_problems, read_problems, unshown
     from training.workers.policy import named_models
@@ -134,11 +131,11 @@ def evaluate(
             entries.append(entry(model, arm, how, out, priced.get(model.label), traces))
             labels = [model.label] * (len(chosen) > 1) + [arm.name] * (len(own) > 1)
             _say_mode(", ".join(labels), entries[-1].mode, quiet=as_json)
-    _write(entries, overview(given, wanted), out, table, as_json=as_json)
+    _write(entries, (given, wanted), out, table, as_json=as_json)
 
 
 def _refuse_what_does_not_fit(
-    models: Sequence["NamedModel"], arms: Sequence[ArmConfig], how: "Measuring", out: Path | None
+    models: Sequence["NamedModel"], arms: Sequence["ArmConfig"], how: "Measuring", out: Path | None
 ) -> None:
     """Raise `CannotFit` before anything is asked; a seed model that was made here is asked in a way that fits."""
     from training.planning.forecast import must_fit_window
@@ -153,19 +150,27 @@ def _refuse_what_does_not_fit(
             must_fit_window({arm.name: own}, model.label)
 
 
-def _write(entries: Sequence["Entry"], problems: str, out: Path | None, table: Path | None, *, as_json: bool) -> None:
+def _write(
+    entries: Sequence["Entry"],
+    problems: tuple[Sequence["Problem"], Sequence["Problem"]],
+    out: Path | None,
+    table: Path | None,
+    *,
+    as_json: bool,
+) -> None:
     """Write the table and, into the folder, the figure beside it; print the modes by model and arm where asked to.
 
     A level of which there is one alone is left out.
     """
-    from training.reporting.leaderboard import leaderboard, write_leaderboard
+    from training.records.store import write_text
+    from training.reporting.leaderboard import leaderboard, overview, write_leaderboard
 
     shown = leaderboard(entries)
     if table is not None:
         write_text(table, shown)
     if out is not None:
         write_text(out / "table.md", shown)
-        write_text(out / "problems.md", problems)
+        write_text(out / "problems.md", overview(*problems))
         write_leaderboard(entries, out / "figure.svg")
         say(f"table and figure: {out / 'table.md'}, {out / 'figure.svg'}")
     if as_json:
@@ -176,9 +181,12 @@ def _write(entries: Sequence["Entry"], problems: str, out: Path | None, table: P
         print(json.dumps(told if len(told) > 1 else next(iter(told.values()))))
 
 
-def _say_mode(label: str, mode: Record, *, quiet: bool) -> None:
+def _say_mode(label: str, mode: "Record", *, quiet: bool) -> None:
     """Print rates with their intervals, and content effects where problems are of several conditions."""
+    from critics.replay.grades import grades_said
+    from training.estimates import Proportion
     from training.reporting.programs import stage_lines
+    from training.reporting.samples import NAMES
 
     if quiet:
         return

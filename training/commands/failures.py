@@ -4,25 +4,20 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from critics.errors import InputError
-from rollout.policies.policy import ChatPolicy
-from rollout.programs.failures import SCHEMES, TRANSLATION, Label, label_attempts
-from rollout.records.sampling import batches
-from rollout.records.traces import read_judgement
-from training.commands.attempts import judging, read_attempts
 from training.commands.messages import say
 from training.commands.options import Adapter, Config, Json, Out, Overrides, Seed
-from training.configuration.run import ArmConfig, load_run
-from training.configuration.strategies import SingleConfig
-from training.records.store import read_records, write_records
-from training.reporting.label_sheets import SheetRow, agreement, chosen, read_sheet, write_sheet
+
+if TYPE_CHECKING:
+    from rollout.policies.policy import ChatPolicy
+    from rollout.programs.failures import Label
+    from training.reporting.label_sheets import SheetRow
 
 EXAMPLE = "certistar failures configs/z3_refinement.yaml attempts.jsonl --out labels.jsonl --sheet sheet.csv"
-READER = ArmConfig(name="failures", keep="unfiltered", decoding="free", strategy=SingleConfig(name="cot"))
 
 
 def failures(
@@ -46,20 +41,24 @@ def failures(
     as_json: Json = False,
 ) -> None:
     """Have a model say which kind of mistake made each program wrong that runs; no critic believes what it says."""
+    from rollout.programs.failures import SCHEMES, label_attempts
+    from rollout.records.sampling import batches
+    from rollout.records.traces import read_judgement
+    from training.commands.attempts import judging, read_attempts
+    from training.configuration.run import ArmConfig, load_run
+    from training.configuration.strategies import SingleConfig
+    from training.records.store import write_records
+    from training.reporting.label_sheets import SheetRow, chosen, write_sheet
+    from training.workers.policy import quiet_policy
+
     if labelled is not None:
         _compare(out, labelled, as_json)
         return
-    sheets: dict[str, Path] = {}
-    if sheet is not None:  # of each question one; that about translations where it was said
-        sheets = {n: sheet if n == TRANSLATION.name else sheet.with_stem(f"{sheet.stem}-{n}") for n in SCHEMES}
-    for path in sheets.values():
-        if path.exists():
-            raise InputError(f"{path}: is there already, and somebody may have filled it in; name another --sheet")
-    from training.workers.policy import quiet_policy
-
+    sheets = {} if sheet is None else _sheets(sheet)
     loaded, given = load_run(config, overrides), read_attempts(file, problems)
     judgements = list(map(read_judgement, judging(1, 10.0)(dict(each.record) for each in given)))
-    policy = cast("ChatPolicy", quiet_policy(loaded, READER, adapter))
+    reader = ArmConfig(name="failures", keep="unfiltered", decoding="free", strategy=SingleConfig(name="cot"))
+    policy = cast("ChatPolicy", quiet_policy(loaded, reader, adapter))
     sampling, size = loaded.sampling.sampling("free", samples=1), loaded.evaluation.batch_size
     attempts = [(each.attempt, judged) for each, judged in zip(given, judgements, strict=True)]
     labels: list[Label] = []
@@ -74,7 +73,18 @@ def failures(
     _say(labels, rows, as_json)
 
 
-def _say(labels: Sequence[Label], rows: Sequence[SheetRow], as_json: bool) -> None:
+def _sheets(sheet: Path) -> dict[str, Path]:
+    """Return a new file for each question; that about translations is the one that was named."""
+    from rollout.programs.failures import SCHEMES, TRANSLATION
+
+    sheets = {n: sheet if n == TRANSLATION.name else sheet.with_stem(f"{sheet.stem}-{n}") for n in SCHEMES}
+    for path in sheets.values():
+        if path.exists():
+            raise InputError(f"{path}: is there already, and somebody may have filled it in; name another --sheet")
+    return sheets
+
+
+def _say(labels: Sequence["Label"], rows: Sequence["SheetRow"], as_json: bool) -> None:
     of = {row.attempt.id: (row.attempt.problem.dataset, row.model or "") for row in rows}
     counts = Counter((*of[label.id], label.label) for label in labels)
     if as_json:
@@ -89,6 +99,10 @@ def _say(labels: Sequence[Label], rows: Sequence[SheetRow], as_json: bool) -> No
 
 def _compare(out: Path, labelled: Path, as_json: bool) -> None:
     """Print how far the labels of a sheet agree with the model's."""
+    from rollout.programs.failures import SCHEMES
+    from training.records.store import read_records
+    from training.reporting.label_sheets import agreement, read_sheet
+
     labels = list(read_records(out))
     scheme = next((name for name in SCHEMES if any(label.get("scheme") == name for label in labels)), None)
     if scheme is None:
