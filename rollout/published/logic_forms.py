@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
-from critics.logic.first_order.clauses import affirmative
 from critics.logic.first_order.parser import parse
 from critics.problem import Problem, is_list
 from critics.replay.first_order.syntax import (
@@ -24,6 +23,7 @@ from critics.replay.first_order.syntax import (
     Operator,
     Quantified,
     Quantifier,
+    affirmative,
     subformulas,
 )
 

@@ -13,8 +13,6 @@ from critics.replay.first_order import syntax as fo
 
 MAX_CLAUSES = 400
 """Clauses of one formula; FOLIO's longest has 26."""
-MAX_PARTS = 10_000
-"""Parts of one formula's affirmative form."""
 Signed: TypeAlias = tuple[bool, fo.Atom | fo.Equality]
 """An atom, and whether it is affirmed."""
 Clause: TypeAlias = tuple[Signed, ...]
@@ -36,56 +34,10 @@ def clauses_of(formula: fo.Formula, names: Iterator[str] | None = None) -> Claus
     `names` yields the variables' new names. Raises `FormulaError`: `too_large` above `MAX_CLAUSES`.
     """
     normaliser = _Normaliser(names or (f"X{number}" for number in count(1)))
-    matrix = normaliser.matrix(affirmative(formula), {})
+    matrix = normaliser.matrix(fo.affirmative(formula), {})
     clauses = dict.fromkeys(tuple(dict.fromkeys(clause)) for clause in _conjunction(matrix))
     is_tautology = {clause: any((not sign, atom) in clause for sign, atom in clause) for clause in clauses}
     return Clauses(tuple(clause for clause in clauses if not is_tautology[clause]), normaliser.witnesses)
-
-
-def affirmative(formula: fo.Formula) -> fo.Formula:
-    """Return an equivalent formula of ∧, ∨ and quantifiers over atoms and negated atoms.
-
-    Raises `FormulaError`: `too_large` above `MAX_PARTS`.
-    """
-    if _size(formula) > MAX_PARTS:
-        # Attack: thirty ↔ inside each other, each of which doubles what is inside.
-        raise fo.FormulaError("too_large", f"without ↔ and ⊕ the formula has more than {MAX_PARTS} parts")
-    return _affirmative(formula, True)
-
-
-def _size(formula: fo.Formula) -> int:
-    """Return how many parts an affirmative form has, more or less."""
-    match formula:
-        case fo.Not(body) | fo.Quantified(body=body):
-            return 1 + _size(body)
-        case fo.Compound(operator, operands):
-            return 1 + (2 if operator in (fo.Operator.XOR, fo.Operator.IFF) else 1) * sum(map(_size, operands))
-        case fo.Atom() | fo.Equality():
-            return 1
-
-
-def _affirmative(formula: fo.Formula, holds: bool) -> fo.Formula:
-    """Return the affirmative form of a formula, or of its negation."""
-    match formula:
-        case fo.Atom() | fo.Equality():
-            return formula if holds else fo.Not(formula)
-        case fo.Not(body):
-            return _affirmative(body, not holds)
-        case fo.Quantified(quantifier, variable, body):
-            return fo.Quantified(quantifier if holds else quantifier.other, variable, _affirmative(body, holds))
-        case fo.Compound(fo.Operator.AND | fo.Operator.OR as operator, operands):
-            joined = fo.Operator.AND if (operator is fo.Operator.AND) == holds else fo.Operator.OR
-            return fo.Compound(joined, tuple(_affirmative(operand, holds) for operand in operands))
-        case fo.Compound(fo.Operator.IMPLIES, (left, right)):
-            sides = (_affirmative(left, not holds), _affirmative(right, holds))
-            return fo.Compound(fo.Operator.OR if holds else fo.Operator.AND, sides)
-        case fo.Compound(operator, (left, right)):
-            same = (operator is fo.Operator.IFF) == holds
-            one = (_affirmative(left, not same), _affirmative(right, True))
-            other = (_affirmative(left, same), _affirmative(right, False))
-            return fo.Compound(fo.Operator.AND, (fo.Compound(fo.Operator.OR, one), fo.Compound(fo.Operator.OR, other)))
-        case fo.Compound():
-            raise AssertionError(f"{formula.operator} has two operands")
 
 
 @dataclass(slots=True)

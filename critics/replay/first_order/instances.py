@@ -6,7 +6,7 @@ so do the formulas (Herbrand). The contradiction is found by `solve_clauses`, an
 Nothing is said of formulas for which this finds none.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, count, permutations, product
 
@@ -19,8 +19,6 @@ MAX_TERMS = 24
 MAX_COMPARED = 14
 """Terms, where some formula speaks of equality: each three of them are related."""
 MAX_CLAUSES = 20_000
-MAX_PARTS = 4_000
-"""Parts of one formula without biconditionals, which double what they join."""
 DEPTHS = 3
 WORK = 60_000
 
@@ -29,131 +27,60 @@ class _TooMuch(Exception):  # noqa: N818
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class _Literal:
-    atom: Atom | Equality
-    holds: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Joined:
-    """Parts that all hold, or of which one holds."""
-
-    is_all: bool
-    parts: "tuple[_Matrix, ...]"
-
-
-_Matrix = _Literal | _Joined
-
-
 def refuted(formulas: Sequence[Formula]) -> bool:
     """Say whether instances of these closed formulas were shown to contradict each other."""
     try:
-        matrices, functions = _matrices(formulas)
-        return any(_contradicts(matrices, terms) for terms in _universes(formulas, matrices, functions))
-    except _TooMuch:
+        matrices = _matrices(formulas)
+        return any(_contradicts(matrices, terms) for terms in _universes(matrices))
+    except (_TooMuch, fo.FormulaError):
         return False
 
 
-def _matrices(formulas: Sequence[Formula]) -> tuple[list[_Matrix], dict[str, int]]:
-    """Return formulas without quantifiers, whose variables are all universal, and the functions that stand in them."""
+def _matrices(formulas: Sequence[Formula]) -> list[Formula]:
+    """Return affirmative forms without quantifiers, whose variables are all universal; raises `FormulaError`."""
     used = fo.signature(formulas)
     prefix = "some"
-    while any(name.startswith(prefix) for name in (*used.functions, *used.constants)):
+    while any(name.startswith(prefix) for name in (*used.functions, *used.constants, *used.predicates)):
         prefix += "_"
-    skolem = _Skolem(prefix, dict(used.functions))
+    skolem = _Skolem(prefix)
     parts = [part for formula in formulas for part in fo.conjuncts(formula)]
-    return [skolem.matrix(part, True, {}, ()) for part in parts], skolem.functions
+    return [skolem.matrix(fo.affirmative(part), {}, ()) for part in parts]
 
 
 @dataclass
 class _Skolem:
     prefix: str
-    functions: dict[str, int]
     numbers: Iterator[int] = field(default_factory=count)
-    num_parts: int = 0
 
-    def matrix(
-        self, formula: Formula, holds: bool, bound: Mapping[str, fo.Term], around: tuple[fo.Variable, ...]
-    ) -> _Matrix:
-        """Return a formula, or its negation, in negation normal form."""
-        self.num_parts += 1
-        if self.num_parts > MAX_PARTS:
-            raise _TooMuch
+    def matrix(self, formula: Formula, bound: Mapping[str, fo.Term], around: tuple[fo.Variable, ...]) -> Formula:
+        """Return an affirmative form without its quantifiers."""
         match formula:
-            case Not(body):
-                return self.matrix(body, not holds, bound, around)
-            case fo.Quantified(quantifier, variable, body):
-                is_universal = (quantifier is fo.Quantifier.ALL) == holds
-                if is_universal:
-                    own = fo.Variable(f"v{next(self.numbers)}")
-                    return self.matrix(body, holds, {**bound, variable: own}, (*around, own))
-                return self.matrix(body, holds, {**bound, variable: self._witness(around)}, around)
-            case Compound(Operator.AND | Operator.OR as operator, operands):
-                parts = tuple(self.matrix(operand, holds, bound, around) for operand in operands)
-                return _Joined((operator is Operator.AND) == holds, parts)
-            case Compound(Operator.IMPLIES, (left, right)):
-                sides = (self.matrix(left, not holds, bound, around), self.matrix(right, holds, bound, around))
-                return _Joined(not holds, sides)
-            case Compound(operator, (left, right)):
-                same = (operator is Operator.IFF) == holds
-                pairs = (((left, False), (right, same)), ((left, True), (right, not same)))
-                return _Joined(
-                    True,
-                    tuple(_Joined(False, tuple(self.matrix(f, sign, bound, around) for f, sign in p)) for p in pairs),
-                )
-            case Atom() | Equality():
-                return _Literal(_replaced(formula, lambda variable: bound[variable.name]), holds)
+            case fo.Quantified(fo.Quantifier.ALL, variable, body):
+                own = fo.Variable(f"v{next(self.numbers)}")
+                return self.matrix(body, {**bound, variable: own}, (*around, own))
+            case fo.Quantified(_, variable, body):
+                name = f"{self.prefix}{next(self.numbers)}"
+                witness = Application(name, around) if around else Constant(name)
+                return self.matrix(body, {**bound, variable: witness}, around)
             case _:
-                raise AssertionError(formula)
-
-    def _witness(self, around: tuple[fo.Variable, ...]) -> fo.Term:
-        name = f"{self.prefix}{next(self.numbers)}"
-        if not around:
-            return Constant(name)
-        self.functions[name] = len(around)
-        return Application(name, around)
+                return fo.rebuilt(
+                    formula, lambda part: self.matrix(part, bound, around), lambda term: _replaced(term, bound)
+                )
 
 
-def _replaced(atom: Atom | Equality, value: Callable[[fo.Variable], fo.Term]) -> Atom | Equality:
-    def of(term: fo.Term) -> fo.Term:
-        return fo.with_leaves(term, lambda leaf: value(leaf) if isinstance(leaf, fo.Variable) else leaf)
-
-    if isinstance(atom, Atom):
-        return Atom(atom.predicate, tuple(map(of, atom.arguments)))
-    return Equality(of(atom.left), of(atom.right))
+def _replaced(term: fo.Term, values: Mapping[str, fo.Term]) -> fo.Term:
+    return fo.with_leaves(term, lambda leaf: values[leaf.name] if isinstance(leaf, fo.Variable) else leaf)
 
 
-def _literals(matrix: _Matrix) -> Iterator[_Literal]:
-    if isinstance(matrix, _Literal):
-        yield matrix
-    else:
-        for part in matrix.parts:
-            yield from _literals(part)
-
-
-def _terms(atom: Atom | Equality) -> tuple[fo.Term, ...]:
-    return atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
-
-
-def _universes(
-    formulas: Sequence[Formula], matrices: Sequence[_Matrix], functions: Mapping[str, int]
-) -> Iterator[list[fo.Term]]:
+def _universes(matrices: Sequence[Formula]) -> Iterator[list[fo.Term]]:
     """Yield the terms that variables stand for: constants, then with functions of them, nested deeper each time."""
-    every = [term for matrix in matrices for one in _literals(matrix) for term in _terms(one.atom)]
-    found: dict[fo.Term, None] = {}
-    while every:
-        term = every.pop()
-        if isinstance(term, Constant):
-            found[term] = None
-        elif isinstance(term, Application):
-            every += term.arguments
-    terms = sorted(found, key=repr) or [Constant("something")]
+    used = fo.signature(matrices)
+    terms: list[fo.Term] = [Constant(name) for name in sorted(used.constants) or ["something"]]
     yield terms
-    for _ in range(DEPTHS - 1 if functions else 0):
+    for _ in range(DEPTHS - 1 if used.functions else 0):
         nested = [
             Application(name, arguments)
-            for name, arity in sorted(functions.items())
+            for name, arity in sorted(used.functions.items())
             if len(terms) ** arity <= MAX_TERMS
             for arguments in product(terms, repeat=arity)
         ]
@@ -164,12 +91,12 @@ def _universes(
         yield terms
 
 
-def _contradicts(matrices: Sequence[_Matrix], terms: Sequence[fo.Term]) -> bool:
+def _contradicts(matrices: Sequence[Formula], terms: Sequence[fo.Term]) -> bool:
     """Say whether the instances for these terms contradict each other."""
     clauses = _Clauses()
     num = 0
     for matrix in matrices:
-        names = sorted({name for one in _literals(matrix) for name in fo.variables_of(one.atom)})
+        names = sorted(fo.free_variables(matrix))
         num += len(terms) ** len(names)
         if num > MAX_INSTANCES:
             raise _TooMuch
@@ -188,7 +115,7 @@ class _Clauses:
 
     def __init__(self) -> None:
         self.listed: list[list[int]] = []
-        self._atoms: dict[Atom | Equality, int] = {}
+        self._atoms: dict[Formula, int] = {}
         self._num = 0
 
     def add(self, clause: list[int]) -> None:
@@ -196,22 +123,27 @@ class _Clauses:
         if len(self.listed) > MAX_CLAUSES:
             raise _TooMuch
 
-    def number(self, matrix: _Matrix, values: Mapping[str, fo.Term]) -> int:
+    def number(self, matrix: Formula, values: Mapping[str, fo.Term]) -> int:
         """Return a number that only holds if the instance does."""
-        if isinstance(matrix, _Literal):
-            number = self._atom(_replaced(matrix.atom, lambda variable: values[variable.name]))
-            return number if matrix.holds else -number
-        parts = [self.number(part, values) for part in matrix.parts]
-        own = self._new()
-        for clause in [[part] for part in parts] if matrix.is_all else [parts]:
-            self.add([-own, *clause])
-        return own
+        match matrix:
+            case Not(Atom() | Equality() as atom):
+                return -self.number(atom, values)
+            case Compound(Operator.AND | Operator.OR as operator, operands):
+                parts = [self.number(operand, values) for operand in operands]
+                own = self._new()
+                for clause in [[part] for part in parts] if operator is Operator.AND else [parts]:
+                    self.add([-own, *clause])
+                return own
+            case Atom() | Equality():
+                return self._atom(fo.rebuilt(matrix, lambda part: part, lambda term: _replaced(term, values)))
+            case _:
+                raise AssertionError(f"{matrix} is not affirmative, or has quantifiers")
 
     def _new(self) -> int:
         self._num += 1
         return self._num
 
-    def _atom(self, atom: Atom | Equality) -> int:
+    def _atom(self, atom: Formula) -> int:
         if isinstance(atom, Equality):
             left, right = sorted((atom.left, atom.right), key=repr)
             atom = Equality(left, right)
@@ -223,13 +155,7 @@ class _Clauses:
         """Say what equality is of the terms, where any formula speaks of it."""
         if not any(isinstance(atom, Equality) for atom in self._atoms):
             return
-        waiting = [term for atom in self._atoms for term in _terms(atom)]
-        known: dict[fo.Term, None] = {}
-        while waiting:
-            term = waiting.pop()
-            known[term] = None
-            waiting += term.arguments if isinstance(term, Application) else ()
-        terms = sorted(known, key=repr)
+        terms = sorted({term for atom in self._atoms for term in fo.terms(atom)}, key=repr)
         if len(terms) > MAX_COMPARED:
             raise _TooMuch
         for term in terms:

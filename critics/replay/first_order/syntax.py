@@ -15,6 +15,8 @@ from critics.replay import formula as horn
 _LIKE_A_VARIABLE = re.compile(r"[u-z]\d{0,2}")  # FOLIO has years such as y1995
 MAX_KEY = 200_000
 """Characters; nested biconditionals and the like stay far below, and nothing above is worth comparing."""
+MAX_PARTS = 10_000
+"""Parts of one formula's affirmative form."""
 
 
 class FormulaError(horn.FormulaError):
@@ -318,3 +320,49 @@ def conjuncts(formula: Formula) -> tuple[Formula, ...]:
     """Return the parts of a conjunction, or the formula alone."""
     flat = flattened(formula)
     return flat.operands if isinstance(flat, Compound) and flat.operator is Operator.AND else (flat,)
+
+
+def affirmative(formula: Formula) -> Formula:
+    """Return an equivalent formula of ∧, ∨ and quantifiers over atoms and negated atoms.
+
+    Raises `FormulaError`: `too_large` above `MAX_PARTS`.
+    """
+    if _size(formula) > MAX_PARTS:
+        # Attack: thirty ↔ inside each other, each of which doubles what is inside.
+        raise FormulaError("too_large", f"without ↔ and ⊕ the formula has more than {MAX_PARTS} parts")
+    return _affirmative(formula, True)
+
+
+def _size(formula: Formula) -> int:
+    """Return how many parts an affirmative form has, more or less."""
+    match formula:
+        case Not(body) | Quantified(body=body):
+            return 1 + _size(body)
+        case Compound(operator, operands):
+            return 1 + (2 if operator in (Operator.XOR, Operator.IFF) else 1) * sum(map(_size, operands))
+        case Atom() | Equality():
+            return 1
+
+
+def _affirmative(formula: Formula, holds: bool) -> Formula:
+    """Return the affirmative form of a formula, or of its negation."""
+    match formula:
+        case Atom() | Equality():
+            return formula if holds else Not(formula)
+        case Not(body):
+            return _affirmative(body, not holds)
+        case Quantified(quantifier, variable, body):
+            return Quantified(quantifier if holds else quantifier.other, variable, _affirmative(body, holds))
+        case Compound(Operator.AND | Operator.OR as operator, operands):
+            joined = Operator.AND if (operator is Operator.AND) == holds else Operator.OR
+            return Compound(joined, tuple(_affirmative(operand, holds) for operand in operands))
+        case Compound(Operator.IMPLIES, (left, right)):
+            sides = (_affirmative(left, not holds), _affirmative(right, holds))
+            return Compound(Operator.OR if holds else Operator.AND, sides)
+        case Compound(operator, (left, right)):
+            same = (operator is Operator.IFF) == holds
+            one = (_affirmative(left, not same), _affirmative(right, True))
+            other = (_affirmative(left, same), _affirmative(right, False))
+            return Compound(Operator.AND, (Compound(Operator.OR, one), Compound(Operator.OR, other)))
+        case Compound():
+            raise AssertionError(f"{formula.operator} has two operands")
