@@ -22,7 +22,7 @@ from training.curation.outcomes import outcomes, told
 from training.exchange.columns import Parts, read_answers
 from training.exchange.rationales import Reading, Table, as_they_stand, read_table
 from training.exchange.shapes import asked_of, format_of
-from training.exchange.tables import Row, Rows, read_rows
+from training.records.tables import Row, Rows, read_rows
 
 FACTS = "Every cat is a mammal. Mammals are warm. Rex is a cat."
 ASKED = "Is Rex warm?"

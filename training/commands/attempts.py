@@ -15,10 +15,10 @@ from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objectio
 from rollout.published.recorded import holds_recorded, load_recorded
 from rollout.records.traces import Trace, read_judgement, read_trace
 from training.commands.messages import say
-from training.exchange.tables import Rows
 from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps
 from training.logs import tracked
 from training.records.store import StoreError, read_lines, read_records
+from training.records.tables import Rows
 
 Rejected: TypeAlias = dict[str, str]
 """The id of a record that is not believed, and the reason."""

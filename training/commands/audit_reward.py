@@ -17,7 +17,7 @@ from training.commands.messages import say
 from training.configuration.section import nearest
 from training.exchange.columns import read_answers, read_columns
 from training.exchange.rationales import Reading, as_they_stand, read_table
-from training.exchange.tables import read_rows
+from training.records.tables import read_rows
 from training.rewards.findings import Agreement, Limits, RewardReport, WrongCase, agreement, audited, paid
 from training.rewards.probes import (
     DATASETS,

@@ -39,13 +39,13 @@ from training.exchange.rationales import (
     to_be_formalised,
     write_dataset,
 )
-from training.exchange.tables import Rows, read_rows
 from training.lessons.teaching import file_examples
 from training.lineage.entries import Revocations, engine_name, origin, read_revocations
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
 from training.logs import tracked
 from training.records.run_folder import DERIVED
 from training.records.store import write_records
+from training.records.tables import Rows, read_rows
 
 if TYPE_CHECKING:
     from training.curation.derivation import Derivation

@@ -28,7 +28,7 @@ def read(
     from training.records.store import read_text
 
     declared = () if axioms is None else read_text(axioms).splitlines()
-    rows = _rows(file, read_text(file))
+    rows = _rows(file)
     found = [each for context, question in rows for each in read_sentences(context, question, declared)]
     if as_json:
         sentences: list[dict[str, object]] = []
@@ -49,22 +49,14 @@ def read(
     print(f"{num} of {len(found)} sentences are read")
 
 
-def _rows(file: Path, text: str) -> list[tuple[str, str | None]]:
+def _rows(file: Path) -> list[tuple[str, str | None]]:
     """Return contexts with their questions; a file of text is one context."""
-    if file.suffix in (".csv", ".tsv"):
-        from training.rounds.problems import table_rows
+    from training.records.store import read_text
+    from training.records.tables import whole_rows
 
-        told = [(row.get("context"), row.get("question")) for row in table_rows(file)]
-        if not told or any(context is None for context, _ in told):
-            raise InputError(f"{file}: no rows with a column `context`; name it so in the first line")
-        return [(str(context), question) for context, question in told]
-    if file.suffix not in (".json", ".jsonl"):
-        return [(text, None)]
-    rows: list[tuple[str, str | None]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            row = json.loads(line)
-            rows.append((str(row["context"]), row.get("question")))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{file}, line {number}: not a JSON object with `context` ({error})") from error
-    return rows
+    if file.suffix not in (".csv", ".tsv", ".json", ".jsonl"):
+        return [(read_text(file), None)]
+    rows = whole_rows(file)
+    if bad := next((row for row in rows if "context" not in row.values), None):
+        raise InputError(f"{file}: row {bad.number}: has no `context`; name the column so")
+    return [(str(row.values["context"] or ""), row.values.get("question")) for row in rows]

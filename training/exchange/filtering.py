@@ -21,11 +21,11 @@ from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import KEEPS, Keep
 from training.curation.filters import independent, is_certified, is_strict, select
 from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table, summary_of
-from training.exchange.tables import Row, Rows, rows_of_dataset
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
 from training.logs import tracked
 from training.records.store import read_records, write_records
+from training.records.tables import Row, Rows, rows_of_dataset
 
 ADDED = ("verdict", "reason", "grade", "judgement", "attempt")
 """The columns that a kept row has beside its own."""

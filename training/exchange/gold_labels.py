@@ -31,8 +31,8 @@ from training.curation.filters import judged
 from training.exchange.columns import Parts, RowError, read_asked, shape_of
 from training.exchange.rationales import UNNAMED, Reading
 from training.exchange.shapes import language_of, parts_of
-from training.exchange.tables import Row, Rows, UnreadableRow, columns_of, read_rows
 from training.lessons.solutions import WAYS, solution, why_unread
+from training.records.tables import Row, Rows, UnreadableRow, columns_of, read_rows
 from training.rounds.problems import drawn
 
 GYM = "reasoning-gym"

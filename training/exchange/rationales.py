@@ -21,10 +21,10 @@ from training.curation.filters import FITS_ANOTHER, funnel, independent, is_cert
 from training.curation.outcomes import outcomes
 from training.exchange.columns import Parts, RationaleRow, RowError, read_rationale, shape_of
 from training.exchange.shapes import format_of, language_of, parts_of
-from training.exchange.tables import Row, Rows, UnreadableRow, columns_of
 from training.lessons.teaching import completion_example
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, new_folder, slim, write_kept
+from training.records.tables import Row, Rows, UnreadableRow, columns_of
 
 SHARES = ("step_validity", "premise_grounding")
 """Columns beside the verdict of a text whose sentences a policy formalised."""

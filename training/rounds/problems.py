@@ -1,6 +1,5 @@
 """The problems of a run: which ones a round trains on, and which are held out."""
 
-import csv
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +15,8 @@ from rollout.records.sampling import derived_seed
 from training.configuration.problems import ProblemsConfig
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
-from training.records.store import read_records, read_text
+from training.records.store import read_records
+from training.records.tables import whole_rows
 
 log = logging.getLogger(__name__)
 
@@ -89,16 +89,10 @@ def load_problems(path: Path, dataset: str | None = None) -> Iterator[Problem]:
             raise InputError(f"{path}: record {number}: {error}") from error
 
 
-def table_rows(path: Path) -> Iterable[Mapping[str, str]]:
-    """Return the rows of a .csv or .tsv file; raises `InputError` where it cannot be read."""
-    lines = read_text(path).removeprefix("\ufeff").splitlines(keepends=True)
-    return csv.DictReader(lines, delimiter="," if path.suffix == ".csv" else "\t")
-
-
 def _own_problems(path: Path, dataset: str) -> Iterator[Problem]:
     """Yield rows with `context` and `question`, and, where they have them, `id`, `options` and `answer`."""
-    rows = table_rows(path) if path.suffix in TABLES else read_records(path)
-    for number, row in enumerate(rows, 1):
+    for number, read in enumerate(whole_rows(path), 1):
+        row = {name: value for name, value in read.values.items() if value is not None}
         given, options = (row.get("answer") or "", row.get("options") or None)
         if isinstance(options, str):
             options = [option.strip() for option in options.split("|")]

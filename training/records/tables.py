@@ -115,6 +115,14 @@ def read_rows(source: Path | str, encoding: str | None = None) -> list[Rows]:
     return [_joined([each for each in found if each.kind == kind]) for kind in kinds]
 
 
+def whole_rows(path: Path) -> list[Row]:
+    """Return the rows of a file; raises `InputError` where one of them cannot be read."""
+    found = read_rows(path)
+    if refused := next(chain.from_iterable(rows.unreadable for rows in found), None):
+        raise InputError(refused.feedback)
+    return list(chain.from_iterable(rows.rows for rows in found))
+
+
 def stem(source: Path | str) -> str:
     """Return the name that rows are numbered under: the file's without its ending, or the data set's."""
     return re.sub(r"[^\w.-]+", "-", Path(source).name.split(":")[0].split(".")[0]) or "rows"
