@@ -354,8 +354,8 @@ class Reasoner:
             reasons = [part for reason in self.claims[len(self.claims) - move.because :] for part in conjuncts(reason)]
             if move.because and key(said) not in map(key, reasons):
                 self._rests(said, move)
-            self._check_told(goal if value == "true" else negated(goal), spelled=formula is not None)
-            self._supported(goal if value == "true" else negated(goal), ())
+            self._check_told(said, spelled=formula is not None)
+            self._supported(said, ())
             self.num_moves += formula is not None
 
 

@@ -53,7 +53,7 @@ from critics.replay.scripts import Mode, needed, script, written
 from critics.text.question import read_question
 from critics.text.reference import ReferenceMismatch, holds_in_semantics, reference
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Verdict
-from critics.verdict.certificate import Certificate, Reference, certify, source_name
+from critics.verdict.certificate import Reference, certify, source_name
 from critics.verdict.conclusion import Refusal, brief, is_wrong, no_reference, refused, wrong_answer
 
 LIMIT_S = 4.0
@@ -121,42 +121,25 @@ class ScriptEvidence:
     examined: Examined
 
     def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"program": self.completion, "reference": self.reference, **evidence_of(self.examined)}
-
-
-def script_certificate(
-    problem: Problem, completion: str, known: Reference | None, examined: Examined, claim: str
-) -> Certificate:
-    """Return the certificate, digest included; `known` is what the script was compared with, if anything."""
-    return certify(
-        KIND,
-        problem,
-        claim,
-        ScriptEvidence(completion, source_name(known), examined),
-        engine=ENGINE,
-        formal=None if known is None else known.formal,
-        limits={"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS},
-    )
-
-
-def evidence_of(examined: Examined) -> dict[str, object]:
-    """Return what an examination leaves behind; the same for the same script, problem and version of Z3."""
-    argument, report = examined.argument, examined.report
-    sets = question_sets(argument)
-    declarations = needed(report.declarations, [formula for formulas in sets for formula in formulas])
-    used = {token for declaration in map(written, declarations) for token in report.names if token in declaration}
-    return {
-        "names": {ours: theirs for ours, theirs in sorted(report.names.items()) if ours in used},
-        "declarations": list(map(written, declarations)),
-        "mode": argument.mode,
-        "premises": list(map(written, argument.premises)),
-        "statements": list(map(written, argument.statements)),
-        "value": examined.value,
-        "checks": [
-            {"script": script(report.declarations, formulas), "result": examined.results[formulas]} for formulas in sets
-        ],
-    }
+        """Return the JSON form; the same for the same script, problem and version of Z3."""
+        argument, report = self.examined.argument, self.examined.report
+        sets = question_sets(argument)
+        declarations = needed(report.declarations, [formula for formulas in sets for formula in formulas])
+        used = {token for declaration in map(written, declarations) for token in report.names if token in declaration}
+        return {
+            "program": self.completion,
+            "reference": self.reference,
+            "names": {ours: theirs for ours, theirs in sorted(report.names.items()) if ours in used},
+            "declarations": list(map(written, declarations)),
+            "mode": argument.mode,
+            "premises": list(map(written, argument.premises)),
+            "statements": list(map(written, argument.statements)),
+            "value": self.examined.value,
+            "checks": [
+                {"script": script(report.declarations, formulas), "result": self.examined.results[formulas]}
+                for formulas in sets
+            ],
+        }
 
 
 _ASKED: dict[str, Mode] = {
@@ -216,7 +199,16 @@ def _judged(
     except Refusal as refusal:
         return refused(refusal, problem, answer)
     assert answer is not None
-    return Certified(answer, script_certificate(problem, completion, known, found, answer))
+    certificate = certify(
+        KIND,
+        problem,
+        answer,
+        ScriptEvidence(completion, source_name(known), found),
+        engine=ENGINE,
+        formal=None if known is None else known.formal,
+        limits={"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS},
+    )
+    return Certified(answer, certificate)
 
 
 def answer_for(value: str, written: Wording) -> str | None:

@@ -16,7 +16,7 @@ from critics.grammar.chart import Conventions
 from critics.problem import Formal, Problem
 from critics.replay.clauses import Implication, clause_of, denied, read_clause
 from critics.replay.cursor import ReasonedError
-from critics.replay.formula import parse_statement
+from critics.replay.formula import Statement, parse_statement
 from critics.replay.semantics import Semantics, semantics_of
 from critics.text.background import background
 from critics.text.english.statements import CONVENTIONS, Statements
@@ -105,9 +105,12 @@ class ProblemLanguage:
     def _read(self, words: str) -> Said | None:
         if not words or len(words) > MAX_SENTENCE or any(mark in words for mark in '.!?;:"\n'):
             return None
+        sentence = f"{words[:1].upper()}{words[1:]}."
+        if sentence in self.sentences:
+            return (self.sentences[sentence],)
         for read in self._readers:
             try:
-                return read(f"{words[:1].upper()}{words[1:]}.")
+                return read(sentence)
             except TranslationError:
                 continue
         return None
@@ -158,7 +161,7 @@ def _read_language(dataset: str, context: str, question: str, given: Formal | No
     formal = given or translated
     stated = tuple(clause_of(parse_statement(axiom)) for axiom in formal.axioms)
     sentences = _by_sentence(dataset, context, translated)
-    own = _READERS.get(dataset, _translated)(dataset, context, question, translated, sentences)
+    own = _own_reader(dataset, context, question, translated)
     readers = (own, _grammar(dataset, context, question)) if dataset in CONVENTIONS else (own,)
     return ProblemLanguage(
         dataset,
@@ -223,16 +226,12 @@ def _grammar(dataset: str, context: str, question: str) -> SentenceReader:
     return read
 
 
-def _translated(
-    dataset: str, context: str, question: str, formal: Formal, said: Mapping[str, Implication]
-) -> SentenceReader:
+def _translated(dataset: str, context: str, question: str, formal: Formal) -> SentenceReader:
     """Return a reader that has the translator read the context with one more sentence, and keeps what is new."""
     translate, before = TRANSLATORS[dataset], Counter(formal.axioms)
     text = " ".join(context.split())
 
     def read(sentence: str) -> Said:
-        if sentence in said:
-            return (said[sentence],)
         after = Counter(translate(f"{text} {sentence}", question).axioms)
         new = list((after - before).elements())
         if not new or before - after:
@@ -251,21 +250,11 @@ def _by_sentence(dataset: str, text: str, formal: Formal) -> dict[str, Implicati
     return {sentence: read_clause(axiom) for sentence, axiom in zip(sentences, own, strict=True)}
 
 
-def _prontoqa(
-    dataset: str, context: str, question: str, formal: Formal, said: Mapping[str, Implication]
-) -> SentenceReader:
-    """Return a reader that need not read the context again."""
-    read = prontoqa.sentence_reader(context, question)
-    return lambda sentence: (said[sentence] if sentence in said else clause_of(read(sentence)),)
-
-
-def _syllogism(
-    dataset: str, context: str, question: str, formal: Formal, said: Mapping[str, Implication]
-) -> SentenceReader:
+def _syllogism(context: str, question: str) -> SentenceReader:
     """Return a reader that puts a sentence in the place of the conclusion or of the premise about the same kinds."""
     from critics.text.translators.syllogism import ask
 
-    translate = TRANSLATORS[dataset]
+    translate = TRANSLATORS["syllogism"]
     premises = [f"{premise.removesuffix('.')}." for premise in " ".join(context.split()).split(". ")]
 
     def read(sentence: str) -> Said:
@@ -285,19 +274,20 @@ def _syllogism(
     return read
 
 
-def _proofwriter(
-    dataset: str, context: str, question: str, formal: Formal, said: Mapping[str, Implication]
-) -> SentenceReader:
-    """Return a reader of one sentence by the grammar that has read the context."""
-    read = regular.sentence_reader(regular.PROOFWRITER, context, question)
-    return lambda sentence: (said[sentence],) if sentence in said else tuple(map(clause_of, read(sentence)))
-
-
-_READERS: dict[str, Callable[[str, str, str, Formal, Mapping[str, Implication]], SentenceReader]] = {
-    "prontoqa": _prontoqa,
-    "proofwriter": _proofwriter,
-    "syllogism": _syllogism,
+_READERS: dict[str, Callable[[str, str], Callable[[str], list[Statement]]]] = {
+    "prontoqa": prontoqa.sentence_reader,
+    "proofwriter": regular.sentence_reader,
 }
+"""Readers of one sentence more that need not read the context again."""
+
+
+def _own_reader(dataset: str, context: str, question: str, formal: Formal) -> SentenceReader:
+    if dataset == "syllogism":
+        return _syllogism(context, question)
+    if dataset not in _READERS:
+        return _translated(dataset, context, question, formal)
+    read = _READERS[dataset](context, question)
+    return lambda sentence: tuple(map(clause_of, read(sentence)))
 
 
 def _remedy(dataset: str, context: str, question: str) -> str:

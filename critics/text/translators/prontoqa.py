@@ -95,14 +95,14 @@ def translate(context: str, question: str) -> Formal:
     return Formal(tuple(str(clause.statement()) for clause in clauses), str(asked.statement()))
 
 
-def sentence_reader(context: str, question: str) -> Callable[[str], Statement]:
+def sentence_reader(context: str, question: str) -> Callable[[str], list[Statement]]:
     """Return a reader of one more sentence, as if the context ended in it, which raises `TranslationError`."""
     known = _uses(context, question)
 
-    def read(sentence: str) -> Statement:
+    def read(sentence: str) -> list[Statement]:
         clause = understood(sentence, _read)
         _check_roles([clause], known)
-        return clause.statement()
+        return [clause.statement()]
 
     return read
 

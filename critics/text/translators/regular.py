@@ -295,9 +295,12 @@ def translate_deductions(context: str, question: str) -> Formal:
     return _read(DEDUCTIONS, context, question)[1]
 
 
-def sentence_reader(language: Language, context: str, question: str) -> Callable[[str], list[Statement]]:
-    """Return a reader of one more sentence, as if the context ended in it; raises `TranslationError`."""
-    problem, _ = _read(language, context, question)
+def sentence_reader(context: str, question: str) -> Callable[[str], list[Statement]]:
+    """Return a reader of one more sentence of ProofWriter's, as if its context ended in it.
+
+    Both raise `TranslationError`.
+    """
+    problem, _ = _read(PROOFWRITER, context, question)
 
     def read(sentence: str) -> list[Statement]:
         more = replace(problem, roles=problem.roles.copy(), domains=problem.domains.copy())
