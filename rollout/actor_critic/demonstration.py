@@ -13,7 +13,18 @@ from dataclasses import dataclass, replace
 from critics.problem import Problem
 from critics.text.translators.zebra import ORDINALS, Clue, Zebra, read_question, read_zebra
 from rollout.actor_critic.prompt import statements
-from rollout.problems.controlled_english import All, Claim, EitherOr, IfThen, Is, Trait, read_claim, traits, trial
+from rollout.problems.controlled_english import (
+    All,
+    Claim,
+    EitherOr,
+    IfThen,
+    Is,
+    Trait,
+    implications,
+    read_claim,
+    traits,
+    trial,
+)
 
 _ANYBODY = "X"
 
@@ -101,11 +112,8 @@ def rules(claim: Claim) -> tuple[str, ...]:
         case EitherOr(one, other):
             choice = f"1 {{{literal(one)}; {literal(other)}}} 1."
             return choice, _rule(one, other.negated()), _rule(other, one.negated())
-        case All(subject, predicate, positive):
-            condition, conclusion = Trait(_ANYBODY, subject), Trait(_ANYBODY, predicate, positive)
-        case IfThen(condition, conclusion):
-            pass
-    return _rule(condition, conclusion), _rule(conclusion.negated(), condition.negated())
+        case All() | IfThen():
+            return tuple(_rule(*way) for way in implications(claim, [_ANYBODY]))
 
 
 def _rule(condition: Trait, conclusion: Trait) -> str:

@@ -381,13 +381,7 @@ def trial(theory: Sequence[Claim], claim: Claim) -> tuple[Trait, Trait] | None:
 
     What is supposed does not contradict the theory: of a condition that cannot be met, the other direction is tried.
     """
-    match claim:
-        case Is():
-            return None
-        case All(subject, predicate, positive):
-            ways = [(Trait(SOMEBODY, subject), Trait(SOMEBODY, predicate, positive))]
-        case IfThen(condition, conclusion):
-            ways = [(condition, conclusion), (conclusion.negated(), condition.negated())]
-        case EitherOr(one, other):
-            ways = [(one.negated(), other), (one, other.negated())]
+    ways = [*_one_way(claim, [SOMEBODY])]
+    if isinstance(claim, IfThen):
+        ways.append((claim.conclusion.negated(), claim.condition.negated()))
     return next((way for way in ways if is_possible(theory, way[0])), None)
