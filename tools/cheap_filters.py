@@ -7,40 +7,24 @@ samples of the same problem. Attempts are those that the arms sampled for traini
 """
 
 import argparse
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rollout.records.traces import Trace, read_trace
 from training.commands.traces import trace_files
-from training.curation.filters import is_certified, is_right, is_well_formed, problem_key
+from training.curation.filters import is_certified, is_right, kept, voted
 from training.estimates import Proportion
 from training.records.store import read_records
 
 Chosen = Callable[[Sequence[Trace]], list[Trace]]
 
 
-def _commonest(traces: Sequence[Trace], key: Callable[[Trace], str | None]) -> list[Trace]:
-    """Return the attempts that agree with most samples of their problem, two at least."""
-    groups: dict[str, list[Trace]] = defaultdict(list)
-    for trace in traces:
-        groups[problem_key(trace.problem)].append(trace)
-    chosen: list[Trace] = []
-    for group in groups.values():
-        most, num = Counter(map(key, group)).most_common(1)[0]
-        chosen += [trace for trace in group if num > 1 and most is not None and key(trace) == most]
-    return chosen
-
-
 FILTERS: Mapping[str, Chosen] = {
-    "right answer": lambda traces: [trace for trace in traces if is_right(trace)],
-    "vote of answers": lambda traces: _commonest(traces, lambda trace: trace.judged.answer),
-    "right, commonest text": lambda traces: [
-        trace for trace in _commonest(traces, lambda trace: trace.completion) if is_right(trace)
-    ],
-    "right, ends in the question's words, long enough": lambda traces: [
-        trace for trace in traces if is_right(trace) and is_well_formed(trace)
-    ],
+    "right answer": lambda traces: list(filter(is_right, traces)),
+    "vote of answers": lambda traces: voted(traces, lambda trace: trace.judged.answer),
+    "right, commonest text": lambda traces: list(filter(is_right, voted(traces, lambda trace: trace.completion))),
+    "right, ends in the question's words, long enough": lambda traces: [t for t in traces if kept(t, "well-formed")],
 }
 
 
@@ -50,9 +34,9 @@ def measured(traces: Sequence[Trace]) -> dict[str, tuple[Proportion, Proportion]
     num_good = sum(map(is_certified, finished))
     found: dict[str, tuple[Proportion, Proportion]] = {}
     for name, chosen in FILTERS.items():
-        kept = chosen(finished)
-        num = sum(map(is_certified, kept))
-        found[name] = (Proportion(num, len(kept)), Proportion(num, num_good))
+        passed = chosen(finished)
+        num = sum(map(is_certified, passed))
+        found[name] = (Proportion(num, len(passed)), Proportion(num, num_good))
     return found
 
 

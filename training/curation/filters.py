@@ -15,7 +15,7 @@ unfiltered keeps whatever was finished. The rest is counted, never silently drop
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -203,17 +203,22 @@ def select(traces: Iterable[Trace], keep: Keep) -> list[Trace]:
     """
     traces = list(traces)
     if keep == "majority":
-        votes: dict[str, Counter[str]] = defaultdict(Counter)
-        for trace in traces:
-            if trace.finished and trace.judged.answer is not None:
-                votes[problem_key(trace.problem)][trace.judged.answer] += 1
-        winners = {key: _winner(of_problem) for key, of_problem in votes.items()}
-        traces = [trace for trace in traces if trace.judged.answer == winners.get(problem_key(trace.problem))]
+        traces = voted(traces, lambda trace: trace.judged.answer)
     found: dict[tuple[str, str, str], Trace] = {}
     for trace in traces:
         if kept(trace, keep):
             found.setdefault(_content(trace), trace)
     return list(found.values())
+
+
+def voted(traces: Sequence[Trace], said: Callable[[Trace], str | None]) -> list[Trace]:
+    """Return the traces that say what most finished ones of their problem say, two at least and more than any other."""
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for trace in traces:
+        if trace.finished and (vote := said(trace)) is not None:
+            votes[problem_key(trace.problem)][vote] += 1
+    winners = {key: _winner(of_problem) for key, of_problem in votes.items()}
+    return [t for t in traces if said(t) is not None and said(t) == winners.get(problem_key(t.problem))]
 
 
 def _winner(votes: Counter[str]) -> str | None:
