@@ -239,3 +239,21 @@ def test_nothing_is_said_where_a_special_token_or_a_language_stands(before: str)
     ]
 
     assert not certistar.filter(rows, "strict")
+
+
+@pytest.mark.parametrize("padding", ["Let us see. " * 9, "Therefore, " * 3, "So then " * 3])
+def test_repeated_filler_does_not_lengthen_a_proof(padding: str) -> None:
+    for lead in ("", "In summary, "):
+        verdict = certistar.judge(PIP.context, PIP.question, f"{padding}{lead}{GOOD} Answer: true")
+        assert not isinstance(verdict, Certified)
+
+
+def test_modus_tollens_ends_in_a_denial() -> None:
+    context = PIP.context.replace("Every newt is not", "No newt is")
+
+    def judged(claim: str) -> str:
+        text = f"{GOOD} By modus tollens, {claim} Answer: true"
+        return certistar.judge(context, PIP.question, text).verdict
+
+    assert judged("Pip is a bird.") == "unproved"
+    assert judged("Pip is not a newt.") == "certified"

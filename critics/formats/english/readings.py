@@ -22,9 +22,11 @@ from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import (
     Formula,
     FormulaError,
+    Not,
     predicates,
+    subformulas,
 )
-from critics.text.english.passage import TextSentence, lines
+from critics.text.english.passage import TextSentence, lines, repeated
 from critics.text.english.span import coverage, painted
 from critics.text.english.statements import CONVENTIONS, SETTLED, Statements, settled
 from critics.text.reference import text_contradicts
@@ -90,6 +92,9 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
             )
         told.append(Told(index, line, tuple(_with_formulas(found, statements, index, line, exclusive=exclusive))))
     premises = tuple(each.exclusive if exclusive else each.formula for each in read)
+    if (often := repeated(said)) is not None:
+        refusal = Refusal(Unproved, "repeated_step", "the sentence is said again and again")
+        raise BadMove(often, said[often].passage.text, refusal)
     is_closed = len(read) == len(context) and (settled(problem) in CONVENTIONS or _are_twins([*premises, goal]))
     return Case(premises, places, goal, tuple(told), is_closed)
 
@@ -108,6 +113,11 @@ def _with_formulas(
         formula = None if not text else statements.next_formula(text, exclusive=exclusive)
         if text and formula is None:
             raise BadMove(index, line.passage.text, Refusal(Malformed, "not_read", f"{text!r} is not read"))
+        is_denial = formula is not None and any(isinstance(part, Not) for part in subformulas(formula))
+        if isinstance(move, Claim) and not is_denial and "modus tollens" in line.passage.text.lower():
+            # Attack: a step under the name of another. By modus tollens, Pip is a bird.
+            why = Refusal(Unproved, "unsupported_sentence", "modus tollens ends in a denial")
+            raise BadMove(index, line.passage.text, why)
         yield move, formula
 
 

@@ -14,7 +14,7 @@ from critics.replay.answers import in_terms_of
 from critics.replay.clauses import Implication, OutOfWork, denied, fact, follows
 from critics.text.blocks import answer_of
 from critics.text.english.language import ProblemLanguage, Said
-from critics.text.english.passage import Passage, TextSentence
+from critics.text.english.passage import MAX_REPEATED, Passage, TextSentence
 from critics.text.english.steps import Ledger, Warrant
 from critics.text.english.unit import (
     Aim,
@@ -32,9 +32,6 @@ from critics.text.english.unit import (
 from critics.verdict import Malformed, Refusing, Refuted, TimedOut, Unproved
 from critics.verdict.conclusion import BadSentence
 from critics.verdict.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Kind, Span
-
-MAX_REPEATED = 8
-"""Number of times that one sentence may be said; a citation now and then is how people write."""
 
 
 @dataclass(slots=True)
@@ -81,7 +78,7 @@ class Trial:
         """Try one sentence; raises `BadSentence`."""
         self._line, self._index = line, index
         said: list[int] = []
-        self._repeated[line.passage.text] += not all(isinstance(unit, Filler) for unit in units)
+        self._repeated[line.passage.text] += any(map(str.isalpha, line.passage.text))
         if self._repeated[line.passage.text] > MAX_REPEATED:
             # Attack: lengthen the rationale with what is known.
             raise self._refused(Unproved, "repeated_step", "the sentence is said again and again")

@@ -5,7 +5,8 @@ not read; so does whatever is neither printable ASCII nor a typographic sign of 
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 TYPOGRAPHY = {
@@ -26,6 +27,10 @@ _END = re.compile(
     # `Tom is a cat. (given)` is one sentence.
     r"(?![ *_]*[(\[](?i:given|known|fact|premise|rule|stated|context|from|by|in)\b)|;(?= |$)",
 )
+MAX_REPEATED = 8
+"""Number of times that one sentence may be said; a citation now and then is how people write."""
+_STUTTER = re.compile(r"\b((?:[A-Za-z']+[^A-Za-z]+){1,4}?)\1\1", re.IGNORECASE)
+"""Attack: lengthen a rationale within a sentence. Therefore, therefore, therefore, Pip is feathered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,17 @@ class TextSentence:
     passage: Passage
     label: int | None = None
     is_readable: bool = True
-    """False where it has a character that this English has not."""
+    """False where it has a character that this English has not, or the same words three times in a row."""
+
+
+def repeated(said: Iterable[TextSentence]) -> int | None:
+    """Return the index of the first sentence that is said too often, though it be filler; None where none is."""
+    times: Counter[str] = Counter()
+    for index, text in enumerate(line.passage.text for line in said):
+        times[text] += any(map(str.isalpha, text))
+        if times[text] > MAX_REPEATED:
+            return index
+    return None
 
 
 def lines(completion: str, question: str = "") -> Iterator[TextSentence]:
@@ -79,7 +94,8 @@ def _sentences(line: str, at: int, question: str) -> Iterator[TextSentence]:
     for end in [*(end for end in ends if not asked < end < asked + len(question) or asked < 0), len(line)]:
         passage = _unmarked(line, start, end, at)
         if passage.text:
-            yield TextSentence(passage, label, _EXPECTED.issuperset(passage.text))
+            is_readable = _EXPECTED.issuperset(passage.text) and _STUTTER.search(passage.text) is None
+            yield TextSentence(passage, label, is_readable)
         if end > start:
             inline = re.fullmatch(r"\(?(\d{1,3})[.):]", passage.text)
             label = None if inline is None else int(inline[1])
