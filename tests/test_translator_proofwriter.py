@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from critics.grammar.lexicon import third_person
 from critics.problem import Formal
 from critics.replay.formula import canonical_statement, parse_literal, parse_statement
-from critics.text.reference import saturated
+from critics.replay.kernel import saturated
 from critics.text.translators.regular import translate_proofwriter as translate
 from critics.text.translators.translation import TranslationError
 

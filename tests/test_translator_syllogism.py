@@ -8,7 +8,8 @@ import pytest
 
 from critics.problem import Formal
 from critics.replay.formula import parse_statement
-from critics.text.reference import saturated, theory
+from critics.replay.kernel import saturated
+from critics.text.reference import theory
 from critics.text.translators.syllogism import CALCULUS, EXISTENCE, ask, peopled, translate
 from critics.text.translators.translation import TranslationError
 

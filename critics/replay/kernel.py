@@ -13,7 +13,7 @@ says that something was left out, so that nobody takes the end of the offers for
 Soundness does not rest on this module: `critics.replay` replays its proofs without it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeVar
@@ -356,6 +356,19 @@ class Kernel:
     def _rule_of(entry: Entry) -> Rule:
         assert isinstance(entry.statement, Rule)
         return entry.statement
+
+
+def saturated(axioms: Iterable[Statement], goal: Literal | None = None) -> Kernel:
+    """Return everything that follows; raises `ArityError`, and `WorkLimitExceeded` also where that has no end."""
+    kernel = Kernel()
+    for axiom in axioms:
+        kernel.add_axiom(axiom)
+    if goal is not None:
+        kernel.mention(goal)
+    kernel.saturate()
+    if kernel.truncated:
+        raise WorkLimitExceeded("what follows from the axioms has no end: their terms grow")
+    return kernel
 
 
 @dataclass(slots=True)

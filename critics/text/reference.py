@@ -14,7 +14,7 @@ from critics.problem import Formal, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.clauses import OutOfWork, clause_of, fact, follows
 from critics.replay.formula import FormulaError, Literal, Statement, canonical_statement, parse_literal, parse_statement
-from critics.replay.kernel import ArityError, Kernel, WorkLimitExceeded
+from critics.replay.kernel import ArityError, WorkLimitExceeded, saturated
 from critics.replay.semantics import semantics_of
 from critics.text.translators import prontoqa, regular
 from critics.text.translators.translation import Answer, TranslationError, Translator
@@ -150,19 +150,6 @@ def theory(formal: Formal) -> Theory:
     if clash is None and (goal in kernel.known or goal.negated() in kernel.known):
         decided = "true" if goal in kernel.known else "false"
     return Theory(goal, _stated(formal), frozenset(map(parse_statement, formal.axioms)), clash, decided)
-
-
-def saturated(axioms: Iterable[Statement], goal: Literal | None = None) -> Kernel:
-    """Return everything that follows; raises `ArityError`, and `WorkLimitExceeded` also where that has no end."""
-    kernel = Kernel()
-    for axiom in axioms:
-        kernel.add_axiom(axiom)
-    if goal is not None:
-        kernel.mention(goal)
-    kernel.saturate()
-    if kernel.truncated:
-        raise WorkLimitExceeded("what follows from the axioms has no end: their terms grow")
-    return kernel
 
 
 def text_contradicts(problem: Problem, claim: str, source: str) -> bool:

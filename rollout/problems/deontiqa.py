@@ -17,7 +17,7 @@ from itertools import combinations, pairwise
 
 from critics.problem import Formal, Problem
 from critics.replay.formula import Application, Literal, Rule, Statement, Term, parse_statement
-from critics.replay.kernel import Inference, Kernel
+from critics.replay.kernel import Inference, saturated
 from critics.text.theories import scheduling
 from critics.text.theories.deontic import AXIOMS, MODALITIES
 from critics.text.theories.scheduling import SIGNATURE
@@ -283,10 +283,7 @@ def _excludes(one: Literal, other: Literal) -> bool:
 
 def _is_sound(story: _Story, level: int) -> bool:
     """Say whether the conclusion takes as many steps as wanted, and nothing at odds with anything follows."""
-    kernel = Kernel()
-    for statement in (*story.declarations(), *story.facts, *story.rules, *_GRANTED_RULES):
-        kernel.add_axiom(statement)
-    kernel.saturate()
+    kernel = saturated((*story.declarations(), *story.facts, *story.rules, *_GRANTED_RULES))
     if story.conclusion not in kernel.known or kernel.contradiction() is not None:
         return False
     num_steps = sum(isinstance(entry, Inference) for entry in kernel.proof(story.conclusion))

@@ -90,7 +90,7 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
             raise BadMove(
                 index, line.passage.text, Refusal(Malformed, "not_read", f"{line.passage.text!r} is not read")
             )
-        told.append(Told(index, line, tuple(_with_formulas(found, statements, index, line, exclusive=exclusive))))
+        told.append(Told(line, tuple(_with_formulas(found, statements, index, line, exclusive=exclusive))))
     premises = tuple(each.exclusive if exclusive else each.formula for each in read)
     if (often := repeated(said)) is not None:
         refusal = Refusal(Unproved, "repeated_step", "the sentence is said again and again")

@@ -35,7 +35,6 @@ from critics.verdict.conclusion import Refusal
 class Told:
     """One sentence of the text with its moves, each with the formula of its statement, if it has one."""
 
-    index: int
     line: TextSentence
     moves: tuple[tuple[Move, Formula | None], ...]
 
@@ -93,8 +92,8 @@ class Reasoner:
 
     def outcome(self) -> Outcome:
         """Return what is proved; raises `BadMove` for the first move that does not hold."""
-        for told in self.case.told:
-            self.index, self.text = told.index, told.line.passage.text
+        for index, told in enumerate(self.case.told):
+            self.index, self.text = index, told.line.passage.text
             for move, formula in told.moves:
                 self._move(move, formula)
                 self.before = move

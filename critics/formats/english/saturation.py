@@ -6,9 +6,8 @@ from functools import lru_cache
 from critics.problem import Formal
 from critics.replay.clauses import Implication, fact
 from critics.replay.formula import Literal, parse_literal, parse_statement
-from critics.replay.kernel import Inference, Kernel
+from critics.replay.kernel import Inference, Kernel, saturated
 from critics.text.english.language import ProblemLanguage
-from critics.text.reference import saturated
 
 _Signed = tuple[bool, str]
 

@@ -32,7 +32,7 @@ from critics.replay.formula import (
     parse_statement,
     subterms,
 )
-from critics.replay.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Entry, Kernel, WorkLimitExceeded
+from critics.replay.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Entry, Kernel, WorkLimitExceeded, saturated
 from critics.replay.matching import literals_of
 from critics.replay.sorts import SortError
 from critics.text.background import background
@@ -44,7 +44,6 @@ from critics.text.reference import (
     is_trusting,
     reference,
     refuse_decided,
-    saturated,
     text_contradicts,
     theory,
 )

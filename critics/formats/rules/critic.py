@@ -16,7 +16,7 @@ from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.derivations import check
 from critics.replay.formula import FormulaError, Literal, Rule, Statement, canonical_statement, parse_statement
-from critics.replay.kernel import DEFAULT_WORK_LIMIT, ArityError, Inference, Kernel, WorkLimitExceeded
+from critics.replay.kernel import DEFAULT_WORK_LIMIT, ArityError, Inference, Kernel, WorkLimitExceeded, saturated
 from critics.replay.semantics import semantics_of
 from critics.text.reference import ReferenceMismatch, Theory, reference, refuse_decided, text_contradicts, theory
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
@@ -81,12 +81,8 @@ def execute(completion: str, problem: Problem, known: Reference | None) -> Conse
         statements, goal = elaborate(program, RuleNames(stated, repairs, f"{problem.context} {problem.question}"))
     except ProgramError as error:
         raise Refusal(Malformed, error.reason, str(error)) from error
-    kernel = Kernel()
     try:
-        for statement in statements:
-            kernel.add_axiom(statement)
-        kernel.mention(goal)
-        kernel.saturate()
+        kernel = saturated(statements, goal)
     except ArityError as error:
         raise Refusal(Malformed, "arity", str(error)) from error
     except WorkLimitExceeded as error:

@@ -28,7 +28,7 @@ from critics.problem import Formal
 from critics.replay.clauses import statement_of
 from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, subformulas
 from critics.replay.formula import MAX_NAME_LENGTH, Literal, Rule, Statement, parse_statement
-from critics.replay.kernel import Kernel, WorkLimitExceeded
+from critics.replay.kernel import WorkLimitExceeded, saturated
 from critics.text.translators.clausal import ATTRIBUTES, Namer, alternatives, clauses_of
 from critics.text.translators.function_words import EMPTY_WORDS
 from critics.text.translators.translation import (
@@ -334,11 +334,8 @@ def _check_forward(formal: Formal, asked: Alternatives, question: str) -> None:
     """Refuse a denial that forward chaining does not reach: by contradiction it may be provable all the same."""
     if all(wanted.positive for wanted in chain(*asked)):
         return
-    kernel = Kernel()
     try:
-        for axiom in formal.axioms:
-            kernel.add_axiom(parse_statement(axiom))
-        kernel.saturate()
+        kernel = saturated(map(parse_statement, formal.axioms))
     except WorkLimitExceeded as error:
         raise TranslationError(question, f"whether it is reached is not known: {error}") from error
     if formal.goal not in map(str, kernel.known):
