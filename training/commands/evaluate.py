@@ -115,8 +115,8 @@ def evaluate(
         options = BenchmarkOptions(num, per_category, runs, seed, named, verifier, traces, table, out, as_json, priced)
         evaluate_benchmarks(chosen, benchmark, options, plan_on=on, plan_alone=dry)
         return
-    wanted = [p for path in problems for p in read_problems(path)] if problems else held_out_problems(loaded, seed)
-    given = unshown(loaded, wanted)
+    read = [problem for path in problems or () for problem in read_problems(path)]
+    given = unshown(loaded, read) if problems else held_out_problems(loaded, seed)
     wanted, own = drawn_by_dataset(given, num, seed), loaded.arms_named(arms or ())
     if traces is not None and (out is not None or len(chosen) > 1):
         raise InputError("--traces: is for one model without --out, which keeps the attempts of all of them")
