@@ -85,3 +85,10 @@ def test_what_is_read_of_a_table_is_shown_by_row(tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("text\nTom is a cat.\n")
     assert CliRunner().invoke(app, ["read", str(bad)]).exit_code == 2
+
+
+def test_two_rows_of_a_table_cannot_have_one_id(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("id,context,question,answer\n1,Tom is a cat.,Tom is a cat.,true\n1,Ann is a dog.,Ann is a cat.,\n")
+    with pytest.raises(InputError, match="row 2: id: '1' is that of a row before"):
+        list(load_problems(path))

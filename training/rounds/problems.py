@@ -91,6 +91,7 @@ def load_problems(path: Path, dataset: str | None = None) -> Iterator[Problem]:
 
 def _own_problems(path: Path, dataset: str) -> Iterator[Problem]:
     """Yield rows with `context` and `question`, and, where they have them, `id`, `options` and `answer`."""
+    ids: set[str] = set()
     for number, read in enumerate(whole_rows(path), 1):
         row = {name: value for name, value in read.values.items() if value is not None}
         given, options = (row.get("answer") or "", row.get("options") or None)
@@ -101,6 +102,10 @@ def _own_problems(path: Path, dataset: str) -> Iterator[Problem]:
             problem = read_problem(record)
         except RecordError as error:
             raise InputError(f"{path}: row {number}: {error}; a row needs context and question") from error
+        if problem.id in ids:
+            # What is judged is found again by its problem's id.
+            raise InputError(f"{path}: row {number}: id: {problem.id!r} is that of a row before; give each its own")
+        ids.add(problem.id)
         answer = read_answer(f"Answer: {given}", problem) if given else None
         if given and answer is None:
             raise InputError(
