@@ -166,6 +166,11 @@ class Trace:
             return sum(len(step.completion_ids) for step in (*self.turns, *self.legs))
         return len(self.completion_ids)
 
+    @property
+    def provenance(self) -> dict[str, str | None]:
+        """Where it comes from: the trace that it was made of, and the step; nothing for a trace that was sampled."""
+        return {} if self.derived_from is None else {"derived_from": self.derived_from, "by": self.by}
+
     def record(self) -> dict[str, Any]:
         """Return the JSON form: the attempt first, everything else beside it."""
         said = {"messages": list(map(dict, self.messages))} if self.messages else {"completion": self.completion}
@@ -179,7 +184,7 @@ class Trace:
             **({} if self.prompt is None else {"prompt": self.prompt}),
             **({"completion_ids": list(self.completion_ids)} if has_ids else {}),
             **self._sampled(),
-            **({} if self.derived_from is None else {"derived_from": self.derived_from, "by": self.by}),
+            **self.provenance,
             **({} if self.judgement is None else {"judgement": self.judgement.record(self.id)}),
         }
 

@@ -137,9 +137,7 @@ def _digest(found: Sequence[Rows | bytes], asked: FilterOptions, revoked: Revoca
     return made.hexdigest()
 
 
-def _derivation(asked: FilterOptions) -> "Derivation":
-    from training.curation.derivation import Derivation, contents_of
-
+def _derivation(asked: FilterOptions) -> "Derivation | None":
     for option, wanted in (("--prune", asked.prune), ("--hindsight", asked.hindsight)):
         if wanted and asked.keep not in ("strict", "trusted"):
             raise InputError(f"{option} needs --keep strict or trusted, because what it makes is judged by its proof")
@@ -147,6 +145,9 @@ def _derivation(asked: FilterOptions) -> "Derivation":
         raise InputError("--held-out is for --hindsight, which alone asks new questions; leave it out")
     if asked.hindsight and asked.held_out is None:
         say("relabelled problems are not compared with evaluation problems; name these by --held-out FILE")
+    if not (asked.prune or asked.hindsight):
+        return None
+    from training.curation.derivation import Derivation, contents_of
     from training.rounds.problems import read_problems
 
     held_out = None if asked.held_out is None else contents_of(read_problems(asked.held_out))
@@ -226,26 +227,32 @@ def _show_reasons(traces: list[Trace], table: Table) -> None:
 def _keep_attempts(
     believed: Sequence[GivenAttempt],
     rejected: list[Rejected],
-    derivation: "Derivation",
+    derivation: "Derivation | None",
     keep: Keep,
     asked: FilterOptions,
     made_of: str,
 ) -> Mapping[str, Any]:
     """Write what is kept of judged attempts; return the summary."""
-    from training.curation.derivation import derivation_counts, derive, is_derived
-
     judge_all = judging(asked.jobs, asked.timeout_s)
     traces = list(traces_that_are(believed, rejected))
     origins = {trace.id: origin(trace.record()) for trace in traces if kept(trace, keep)}
-    candidates, failures = derive(traces, derivation, judge_all)
+    candidates: Sequence[Trace] = traces
+    failures: Counter[str] = Counter()
+    if derivation is not None:
+        from training.curation.derivation import derive
+
+        candidates, failures = derive(traces, derivation, judge_all)
     chosen, foreign = independent(select(candidates, keep), keep, judge_all)
     rejected += [{"id": id_, "reason": FITS_ANOTHER} for id_ in foreign]
     lessons = list(taught(chosen, rejected))
     examples = [example.record() for example in file_examples(lessons)]
-    derived = [trace for trace in lessons if is_derived(trace)]
+    derived = [trace for trace in lessons if trace.derived_from]
     origins |= {trace.id: origin(trace.record()) for trace in derived}
-    made = derivation_counts(lessons, failures, derivation)
-    made |= {"kept_by_grade": kept_by_grade(lessons)} if keep == "proved" else {}
+    made: dict[str, Any] = {"kept_by_grade": kept_by_grade(lessons)} if keep == "proved" else {}
+    if derivation is not None:
+        from training.curation.derivation import derivation_counts
+
+        made = derivation_counts(lessons, failures, derivation) | made
     known = {trace.id for trace in traces}
     num_unread = sum(each["id"] not in known for each in rejected)
     more = {**made, **coverage(lessons), "examples": len(examples), "keep": keep, "made_of": made_of}
@@ -254,7 +261,7 @@ def _keep_attempts(
     ids = {trace.id for trace in lessons} | {each["id"] for each in rejected}
     left = [*({**each} for each in rejected), *rejections(candidates, ids, (), keep)]
     with new_folder(asked.out) as folder:
-        if derivation.wanted:
+        if derivation is not None:
             write_records(folder / DERIVED, (trace.record() for trace in derived), checksum=True)
         write_kept(folder, asked.out.name, Kept(examples, origins, lessons, left, summary))
     return summary

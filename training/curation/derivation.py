@@ -384,7 +384,7 @@ def derivation_counts(
     kept_traces: Iterable[Trace], failures: Counter[str], derivation: Derivation
 ) -> dict[str, int | None]:
     """Return the funnel's counts: derived traces among the kept ones, and failures; `leaked` null: not compared."""
-    by = Counter(trace.by for trace in kept_traces if is_derived(trace))
+    by = Counter(trace.by for trace in kept_traces if trace.derived_from)
     counts: dict[str, int | None] = {}
     if derivation.prune:
         counts |= {"pruned": by["prune"], "prune_failed": failures["prune_failed"]}
@@ -392,16 +392,6 @@ def derivation_counts(
         leaked = None if derivation.held_out is None else failures["leaked"]
         counts |= {"relabelled": by["hindsight"], "relabel_failed": failures["relabel_failed"], "leaked": leaked}
     return counts
-
-
-def is_derived(trace: Trace) -> bool:
-    """Say whether a trace was made of another one."""
-    return trace.derived_from is not None
-
-
-def provenance(trace: Trace) -> dict[str, str | None]:
-    """Return what an example keeps of where its trace comes from; nothing for a trace that was sampled."""
-    return {"derived_from": trace.derived_from, "by": trace.by} if is_derived(trace) else {}
 
 
 def _draft(trace: Trace, derivation: Derivation, failures: Counter[str]) -> Trace | None:

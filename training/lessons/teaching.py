@@ -19,7 +19,6 @@ from rollout.records.sampling import derived_seed
 from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace
 from training.configuration.learning import Kind, LessonConfig
-from training.curation.derivation import provenance
 
 KINDS: tuple[Kind, ...] = ("compile-fix", "test-fix", "direct")
 
@@ -110,7 +109,7 @@ def completion_example(trace: Trace) -> Taught:
     # Stretches of the completion that its critic could not read.
     unread = {"unread": list(map(list, trace.judged.unread))} if trace.judged.unread else {}
     learnt = completed(prompt, trace.completion, trace.completion_ids, **unread)
-    return Taught(trace.id, learnt, trace.judged.digest, provenance(trace))
+    return Taught(trace.id, learnt, trace.judged.digest, trace.provenance)
 
 
 def file_examples(traces: Iterable[Trace]) -> list[Taught]:
@@ -134,7 +133,7 @@ def dialog_examples(traces: Iterable[Trace], settings: LessonConfig, *, seed: in
 
 
 def _of_lesson(lesson: Lesson, trace: Trace) -> Taught:
-    return Taught(lesson.id, lesson.record(), trace.judged.digest, provenance(trace))
+    return Taught(lesson.id, lesson.record(), trace.judged.digest, trace.provenance)
 
 
 def program_example(trace: Trace) -> Taught:

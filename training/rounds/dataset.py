@@ -11,7 +11,7 @@ from critics.judge import Judging
 from rollout.policies.policy import PolicyError, load_tokenizer
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
-from training.curation.derivation import Derivation, contents_of, derivation_counts, derive, is_derived
+from training.curation.derivation import Derivation, contents_of, derivation_counts, derive
 from training.curation.filters import (
     FITS_ANOTHER,
     Outline,
@@ -70,7 +70,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     of_fresh = entries(fresh, _origins(kept, judged), prefix=prefix)
     write_entries(folder / LINEAGE, chain(origins, of_fresh))
     if derivation.wanted:
-        write_records(folder / DERIVED, (trace.record() for trace in kept if is_derived(trace)), checksum=True)
+        write_records(folder / DERIVED, (trace.record() for trace in kept if trace.derived_from), checksum=True)
     of_before = read_records(before / CERTIFICATES) if goes_on and is_stored(before / CERTIFICATES) else ()
     certified = (slim(trace) for trace in kept if trace.judged.is_certified)
     write_records(folder / CERTIFICATES, chain(of_before, certified), checksum=True)
@@ -96,7 +96,7 @@ def _tokenizer(line: Line) -> Any:
 
 def _origins(kept: Sequence[Trace], judged: Path) -> dict[str, Origin]:
     """Return the origins of what is kept, by id; a digest is of the stored line."""
-    derived = {trace.id: origin(trace.record()) for trace in kept if is_derived(trace)}
+    derived = {trace.id: origin(trace.record()) for trace in kept if trace.derived_from}
     names = {trace.id for trace in kept} - derived.keys()
     return derived | {line["id"]: origin(line) for line in read_records(judged) if line["id"] in names}
 
