@@ -5,6 +5,7 @@ import json
 import sys
 import tracemalloc
 from collections.abc import Mapping
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,10 +19,11 @@ from critics.errors import InputError
 from critics.judge import judge_record
 from rollout.records.traces import Trace
 from training.cli import app
-from training.curation.outcomes import outcomes, told
+from training.curation.outcomes import SENTENCE, outcomes, told
 from training.exchange.columns import Parts, read_answers
+from training.exchange.prompts import asked_of
 from training.exchange.rationales import Reading, Table, as_they_stand, read_table
-from training.exchange.shapes import asked_of, format_of
+from training.exchange.shapes import format_of
 from training.records.tables import Row, Rows, read_rows
 
 FACTS = "Every cat is a mammal. Mammals are warm. Rex is a cat."
@@ -233,7 +235,7 @@ def test_a_texts_language_is_seen_in_it(text: str, name: str) -> None:
     ],
 )
 def test_instructions_of_a_closed_list_are_no_facts(prompt: str, question: str) -> None:
-    assert asked_of(prompt) == Parts(context=FACTS, question=question)
+    assert replace(asked_of(prompt), taken=()) == Parts(context=FACTS, question=question)
 
 
 # -- files
@@ -339,8 +341,9 @@ def test_outcomes_keep_apart_what_is_proved_what_is_not_and_what_nobody_read() -
         for t, j in ((t, _judgement(t)) for t in as_they_stand(table))
     ]
     counts = outcomes(traces, 2)
-    assert counts == {"steps proved": 1, "refuted at a sentence": 2, "not readable": 3}
-    assert told(counts, {"checked": 1}) == "6 rows: 1 steps proved (1 checked), 2 refuted at a sentence, 3 not readable"
+    assert counts == {"steps proved": 1, SENTENCE: 1, "not proved": 1, "not readable": 3}
+    said = f"6 rows: 1 steps proved (1 checked), 1 {SENTENCE}, 1 not proved, 3 not readable"
+    assert told(counts, {"checked": 1}) == said
 
 
 def _judgement(trace: Trace) -> Any:

@@ -41,17 +41,21 @@ def filter(  # noqa: A001
     encoding: Annotated[
         str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8, e.g. latin-1.")
     ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Read so many rows and no more: a quick try.")
+    ] = None,
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,
 ) -> None:
     """Keep the rows whose reasoning is proved, and say why the others are not.
 
-    Attempts and traces, chat messages, ShareGPT, prompts with completions, Alpaca, rollouts of TRL and verifiers, and
-    tables with columns of your own, as JSON, JSON lines, CSV, Parquet, Arrow or a folder of `save_to_disk`.
+    Attempts and traces, chat messages, ShareGPT, Alpaca, prompts with completions, preferences, batches with their
+    input, rollouts of TRL and verifiers, and tables with columns of your own, as JSON, JSON lines, CSV, Parquet, Arrow
+    or a folder of `save_to_disk`.
     """
     from training.commands.keeping import FilterOptions, filter_rows
 
     of_tables = (columns, answers, format_, formalise, dataset, encoding)
     of_traces = (verdicts, prune, hindsight, held_out)
-    filter_rows(source, FilterOptions(keep, out, *of_tables, *of_traces, jobs, timeout, as_json))
+    filter_rows(source, FilterOptions(keep, out, *of_tables, *of_traces, limit, jobs, timeout, as_json))

@@ -71,6 +71,7 @@ class FilterOptions:
     prune: bool
     hindsight: bool
     held_out: Path | None
+    limit: int | None
     jobs: int
     timeout_s: float
     as_json: bool
@@ -106,7 +107,7 @@ def filter_rows(source: Path, asked: FilterOptions) -> None:
     records, rejected = read_attempts_that_are(source) if is_recorded else attempts_that_are(source, found)
     derivation = _derivation(asked)
     judged_anew = with_verdicts(
-        records, source, asked.verdicts, judging(asked.jobs, asked.timeout_s, anew=True), rejected
+        records[: asked.limit], source, asked.verdicts, judging(asked.jobs, asked.timeout_s, anew=True), rejected
     )
     believed: list[GivenAttempt] = []
     for each in judged_anew:
@@ -158,7 +159,9 @@ def _filter_table(
     found: Sequence[Rows], source: Path, keep: Keep, asked: FilterOptions, made_of: str
 ) -> Mapping[str, Any]:
     """Judge a table's rationales, write what is kept, and say how each column was read; return the summary."""
-    reading = Reading(read_columns(asked.columns), read_answers(asked.answers), asked.format, asked.dataset)
+    reading = Reading(
+        read_columns(asked.columns), read_answers(asked.answers), asked.format, asked.dataset, asked.limit
+    )
     if reading.format is not None and reading.format not in registry.formats():
         raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, registry.formats())}")
     if asked.formalise is not None:
@@ -181,7 +184,7 @@ def _filter_table(
         about["formalised_by"] = None if digests is None else digests.record()
     judge_all = judging(asked.jobs, asked.timeout_s, anew=True)
     traces = list(judged(attempts, judge_all))
-    summary = write_dataset(traces, table, keep, asked.out, about, judge_all, found)
+    summary = write_dataset(traces, table, keep, asked.out, about, judge_all)
     opened.unlink(missing_ok=True)
     if not asked.as_json:
         _show_reasons(traces, table)
@@ -275,5 +278,7 @@ def _show(summary: Mapping[str, Any], asked: FilterOptions) -> None:
     counts: Mapping[str, int] = summary["outcomes"]
     for line in (told(counts, summary.get("grades", {})), *meanings(counts)):
         say(line)
+    if why := summary.get("most_often_unread"):
+        say(f"{why}; `certistar read` shows what to write instead, and docs/reading.md what is read")
     shown = f"`certistar explain {asked.out} ROW` shows what stands behind a row"
     say(f"kept {summary['kept']} ({summary['keep']}) in {asked.out}; {shown}")

@@ -13,17 +13,22 @@ from critics.text.english.span import num_characters
 from critics.verdict.reading import NOT_READ, Span, read_reading
 from rollout.records.traces import Trace
 
-STEPS, ANSWER, SENTENCE, UNPROVED = "steps proved", "answers proved", "refuted at a sentence", "not proved"
+STEPS, ANSWER, UNPROVED = "steps proved", "answers proved", "not proved"
+SKIPPED, SENTENCE, WRONG = "with a step skipped", "with a sentence that does not follow", "with a wrong answer"
 UNDECIDED, UNREAD = "undecided", "not readable"
 MEANINGS: Mapping[str, str] = {
     STEPS: "each sentence of the text follows from the context and the sentences before it, and so does the answer",
     ANSWER: "a program or formulas of the text prove the answer; whether they say what the text says is the grade",
-    SENTENCE: "a sentence does not follow, whatever the answer is",
-    UNPROVED: "the text was read and does not prove the gold answer",
+    SKIPPED: "a sentence follows, but not in one step: nothing in it is wrong, it says too little",
+    SENTENCE: "a sentence does not follow from the context and the sentences before it, whatever the answer is",
+    WRONG: "the answer is not the gold one, or is proved to be wrong",
+    UNPROVED: "the text was read and does not prove its answer",
     UNDECIDED: "the critic ran out of time or failed: that says nothing of the text",
     UNREAD: "nothing was judged, so it is neither proved nor wrong",
 }
 _UNREAD_REASONS = ("context_not_read", "question_not_read", "no_reference", "ill_formed", "free_text")
+_OPEN = ("goal_not_reached", "answer_in_context", "repeated_step", "no_answer")
+"""Reasons of texts whose quoted sentence does not say anything false."""
 _READ_TEXTS = ("english", "guided", "cot")
 
 
@@ -37,7 +42,16 @@ def outcome(trace: Trace) -> str:
         return UNREAD
     if judged.verdict in ("timeout", "error"):
         return UNDECIDED
-    return SENTENCE if bad else UNPROVED
+    if judged.verdict == "refuted":
+        return WRONG
+    return SKIPPED if judged.reason == "skipped_steps" else SENTENCE if bad and judged.reason not in _OPEN else UNPROVED
+
+
+def costliest(traces: Iterable[Trace], unreadable: Iterable[str]) -> str | None:
+    """Return the reason that kept most rows from being read, with its sentence and its number of rows."""
+    said = Counter(trace.judged.feedback for trace in traces if outcome(trace) == UNREAD)
+    said.update(unreadable)
+    return next((f"not read, most often: {num} times {why}" for why, num in said.most_common(1) if why), None)
 
 
 def is_decided(trace: Trace) -> bool:

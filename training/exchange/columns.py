@@ -7,8 +7,8 @@ certified.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, cast
 
 from critics.errors import InputError
 from critics.problem import Problem
@@ -16,6 +16,8 @@ from critics.text.answer_reader import read_answer
 from critics.text.blocks import answer_of
 from training.configuration.section import nearest
 
+Values: TypeAlias = Mapping[str, Any]
+"""Values of a row by their columns."""
 PARTS = ("id", "context", "question", "options", "answer", "rationale", "conclusion")
 """Parts that a column can be. `answer` is the gold answer; `conclusion` is what a text without an answer line answers,
 or, without a question, a statement that the gold answer calls true or false."""
@@ -27,19 +29,61 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "answer": ("answer", "gold", "gold_answer", "label", "target", "ground_truth", "correct_answer", "expected_answer"),
     "rationale": (
         *("rationale", "completion", "reasoning", "chain_of_thought", "cot", "explanation", "solution", "why"),
-        *("response", "output", "generation", "model_output"),
+        *("response", "output", "generation", "model_output", "chosen"),
     ),
     "conclusion": ("conclusion",),
 }
 """Names of columns by which a part is known where `--columns` says nothing."""
 NO_COLUMN = "-"
 """Name in `--columns` for a part that no column is, whatever the columns are called."""
+SYSTEM = "system"
+"""Name in `--columns` for what a system prompt says: `system=-` leaves it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Shape that a tool writes: its name, the columns that it is known by, and the columns of its parts."""
+
+    name: str
+    known_by: tuple[str, ...]
+    parts: Mapping[str, str]
+    note: str = ""
+
+    def fits(self, known: Sequence[str], named: Mapping[str, str], first: Values) -> bool:
+        """Say whether rows have this shape, and no column that is named is in the place of all of it."""
+        if not set(known).issuperset(self.known_by) or "question" in named:
+            return False
+        own = self.parts["rationale"]
+        is_chat = isinstance(first.get(named.get("rationale", own)), list) or (
+            own in CHATS and "rationale" not in named
+        )
+        return "question" in self.parts or is_chat
+
+
+_CHOSEN = "; the chosen texts are judged (--columns rationale=rejected: the others)"
+EXPORTS = (
+    Export("chat messages", ("messages",), {"rationale": "messages"}),
+    Export("ShareGPT conversations", ("conversations",), {"rationale": "conversations"}),
+    Export("ShareGPT conversations", ("conversation",), {"rationale": "conversation"}),
+    Export("preferences", ("prompt", "chosen", "rejected"), {"question": "prompt", "rationale": "chosen"}, _CHOSEN),
+    Export("preferences", ("chosen", "rejected"), {"rationale": "chosen"}, _CHOSEN),
+    Export("prompts and completions", ("prompt", "completion"), {"question": "prompt", "rationale": "completion"}),
+    Export("prompts and steps", ("prompt", "completions"), {"question": "prompt", "rationale": "completions"}),
+    Export(
+        *("Alpaca instructions", ("instruction", "output")),
+        {"question": "instruction", "rationale": "output", "context": "input"},
+    ),
+)
+"""Shapes of exports, the first that fits; other rows are a table."""
 CHATS = ("messages", "conversations", "conversation")
 _OF_ROLLOUTS = ("reward", "rewards", "advantage", "advantages", "metrics", "step")
 """Columns that verifiers and TRL write beside their samples."""
+_NAMES = (
+    "context|facts|premises|theory|passage|story|question|query|statement|hypothesis|claim|"
+    "options|choices|answer|reasoning|solution|proof|rationale"
+)
 LABEL = re.compile(
-    r"^[ \t]*(?:#+ |\*\*)?(?P<name>context|facts|premises|theory|passage|story|question|query|statement|hypothesis|"
-    r"options|choices|answer|reasoning|solution|proof|rationale)(?:\*\*)?[ \t]*:(?:\*\*)?",
+    rf"^[ \t]*(?:#+ |\*\*)?(?P<name>{_NAMES})(?:\*\*)?[ \t]*:(?:\*\*)?|^[ \t]*#+[ \t]*(?P<heading>{_NAMES})[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 """Pattern of a heading within a prompt."""
@@ -59,6 +103,8 @@ class Parts:
     answer: object = None
     rationale: object = None
     conclusion: object = None
+    taken: tuple[str, ...] = field(default=(), kw_only=True)
+    """Sentences that were left out, because they state nothing."""
 
     @property
     def told(self) -> str:
@@ -68,7 +114,7 @@ class Parts:
     def cut(self, other: "Parts") -> "Parts":
         """Return these parts with those that were cut out of one of them in their places."""
         found = {name: value for name in PARTS if (value := getattr(other, name)) is not None and value is not ABSENT}
-        return replace(self, **found)
+        return replace(self, **found, taken=other.taken)
 
 
 class RowError(ValueError):
@@ -86,6 +132,10 @@ class RationaleRow:
     problem: Problem
     text: str
     """Ends in the line `Answer: ..`, which stood there or comes from the column `conclusion`."""
+    taken: tuple[str, ...] = ()
+    """Sentences of the prompt that were left out."""
+    changed: tuple[str, ...] = ()
+    """Names of what was taken out of the text: thoughts, tags and boxes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +144,15 @@ class Shape:
 
     name: str
     columns: Mapping[str, str]
+    note: str = ""
+    has_system: bool = True
+    """False if what system prompts say is left out."""
 
     def told(self) -> str:
         """Say which column was taken for what."""
         parts = ", ".join(f"{part}={column}" for part, column in self.columns.items())
         gold = "" if "answer" in self.columns else "; no gold answers, so that a proof of any answer is certified"
-        return f"read as {self.name}: {parts}{gold}"
+        return f"read as {self.name}: {parts}{self.note}{gold}"
 
 
 def read_pairs(option: str, given: Sequence[str] | None, example: str) -> dict[str, str]:
@@ -127,7 +180,7 @@ def shape_of(
     known: Sequence[str],
     named: Mapping[str, str],
     source: object,
-    first: Mapping[str, Any],
+    first: Values,
     needed: Sequence[str] = ("question", "rationale"),
 ) -> Shape:
     """Return the shape of rows with the columns `known`, as `named` (`--columns`) or the columns' names have it.
@@ -136,44 +189,40 @@ def shape_of(
     where one that is `needed` is nowhere.
     """
     for part, column in named.items():
-        if part not in PARTS:
+        if part not in (*PARTS, SYSTEM):
             raise InputError(f"--columns {part}={column}: unknown part {part!r}; {nearest(part, PARTS)}")
-        if column not in (*known, NO_COLUMN):
-            raise InputError(f"{source}: there is no column {column!r} ({part}); {nearest(column, list(known))}")
-    taken: dict[str, str] = {}
-    name = "a table"
-    if "question" not in named and "rationale" not in named:
-        if chat := [name for name in CHATS if name in known]:
-            if len(chat) > 1:
-                raise InputError(f"{source}: {' and '.join(chat)} may both be the conversation; take one out")
-            name = "chat messages" if chat[0] == "messages" else "ShareGPT conversations"
-            taken = {"rationale": chat[0]}
-        elif "prompt" in known and "completion" in known:
-            of_rollout = ", ".join(name for name in _OF_ROLLOUTS if name in known)
-            name = "prompts and completions" + (f" of rollouts (with {of_rollout})" if of_rollout else "")
-            taken = {"question": "prompt", "rationale": "completion"}
-        elif "instruction" in known and "output" in known:
-            name, taken = "Alpaca instructions", {"question": "instruction", "rationale": "output"}
-            taken |= {"context": "input"} if "input" in known else {}
-    if not taken:
-        return Shape(name, _of_table(named, known, source, first, needed))
-    beside = {part: column for part in ("id", "answer", "options") if (column := _named(part, known, source, named))}
-    return Shape(name, {part: c for part, c in {**beside, **taken, **named}.items() if c != NO_COLUMN})
+        for each in column.split("+") if part == "options" else (column,):
+            if each not in (*known, NO_COLUMN):
+                raise InputError(f"{source}: there is no column {each!r} ({part}); {nearest(each, list(known))}")
+    has_system, named = SYSTEM not in named, {part: column for part, column in named.items() if part != SYSTEM}
+    export = next((each for each in EXPORTS if "rationale" in needed and each.fits(known, named, first)), None)
+    if export is None:
+        return Shape("a table", _of_table(named, known, source, first, needed), has_system=has_system)
+    if len(chats := [name for name in CHATS if name in known]) > 1:
+        raise InputError(f"{source}: {' and '.join(chats)} may both be the conversation; take one out")
+    of_rollout = ", ".join(name for name in _OF_ROLLOUTS if name in known)
+    name = export.name + (f" of rollouts (with {of_rollout})" if of_rollout and "prompt" in known else "")
+    taken = {part: column for part, column in export.parts.items() if column in known}
+    beside = {
+        part: column for part in ("id", "answer", "options") if (column := _named(part, known, source, named, first))
+    }
+    columns = {part: column for part, column in {**beside, **taken, **named}.items() if column != NO_COLUMN}
+    return Shape(name, columns, export.note, has_system)
 
 
 def _of_table(
-    named: Mapping[str, str], known: Sequence[str], source: object, first: Mapping[str, Any], needed: Sequence[str]
+    named: Mapping[str, str], known: Sequence[str], source: object, first: Values, needed: Sequence[str]
 ) -> Mapping[str, str]:
     of_text = () if "rationale" in needed else ("rationale", "conclusion")
     wanted = [part for part in PARTS if part in named or part not in of_text]
-    found = {part: column for part in wanted if (column := _named(part, known, source, named))}
+    found = {part: column for part in wanted if (column := _named(part, known, source, named, first))}
     gold = first.get(found.get("answer", ""))
     if "rationale" in needed and "rationale" not in found and isinstance(gold, str) and len(gold.split()) > 8:
         found["rationale"] = found.pop("answer")  # GSM8K calls it so
     if "question" in needed and "question" not in found and "conclusion" not in named:
         # FOLIO asks whether a conclusion is true or false. Without such an answer it may be what the text concludes,
         # about a question that is not there.
-        column, label = (_named(part, known, source, named) for part in ("conclusion", "answer"))
+        column, label = (_named(part, known, source, named, first) for part in ("conclusion", "answer"))
         said = None if column is None else first.get(column)
         is_statement = isinstance(said, str) and len(said.split()) > 2 and not LABEL.search(said)
         if column is not None and is_statement and str(first.get(label or "")).strip().lower() in _ANSWERS:
@@ -185,7 +234,7 @@ def _of_table(
     return found
 
 
-def _named(part: str, known: Sequence[str], source: object, named: Mapping[str, str]) -> str | None:
+def _named(part: str, known: Sequence[str], source: object, named: Mapping[str, str], first: Values) -> str | None:
     """Return the column of a part, as it is given or by its name; raises `InputError` where two may be it."""
     if part in named:
         return None if named[part] == NO_COLUMN else named[part]
@@ -195,21 +244,53 @@ def _named(part: str, known: Sequence[str], source: object, named: Mapping[str, 
         # Attack: a gold rationale beside what a model wrote, and the one judged in the place of the other.
         told = f"{' and '.join(map(repr, found))} may each be the {part}; say which by --columns {part}={found[0]}"
         raise InputError(f"{source}: {told}")
+    if part == "options" and not found:
+        return next((c for c in known if c.lower() in _LISTS and isinstance(first.get(c), list)), _several(known))
     return found[0] if found else None
+
+
+_LISTS = ("answers", "endings", "candidates")
+"""Columns of options if they hold lists."""
+_ONE_OPTION = re.compile(r"(?P<of>(?:option|choice|opt?|ending|answer|ans)?[ _]?)(?P<place>[a-h]|\d)", re.IGNORECASE)
+
+
+def _several(known: Sequence[str]) -> str | None:
+    """Return columns that hold an option each, joined by `+`: `A+B+C+D`, `option_1+option_2`; None without any."""
+    found: dict[str, list[str]] = {}
+    for name in known:
+        if (match := _ONE_OPTION.fullmatch(name)) is not None and (match["of"] or name.isupper()):
+            listed = found.setdefault(match["of"].lower(), [])
+            if match["place"].lower() in ("a01" if not listed else chr(ord(listed[-1][-1].lower()) + 1)):
+                listed.append(name)
+    return next(("+".join(listed) for listed in found.values() if len(listed) > 1), None)
+
+
+def numbered(rows: Sequence[Values], shape: Shape) -> Mapping[str, str]:
+    """Return what gold answers that number the options mean: from 0 if one is 0, from 1 if one is their number."""
+    column, options = (shape.columns.get(part) for part in ("answer", "options"))
+    gold = {str(row[column]).strip() for row in rows if column and row.get(column) not in (None, "")}
+    if not column or not options or not gold or not all(len(each) == 1 and each.isdigit() for each in gold):
+        return {}
+    first = rows[0].get(options)
+    size = len(cast("list[object]", first)) if isinstance(first, list) else len(options.split("+"))
+    start = 0 if "0" in gold else 1 if str(size) in gold else None
+    return {} if start is None else {str(start + place): chr(ord("A") + place) for place in range(size)}
 
 
 def read_rationale(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, str] | None = None) -> RationaleRow:
     """Read one row's parts as the problem `name` and a text about it. Raises `RowError`."""
     problem, text = read_asked(parts, name=name, dataset=dataset, answers=answers), _text(parts.rationale, "rationale")
     if parts.conclusion is None:
-        return RationaleRow(problem, text)
+        return RationaleRow(problem, text, parts.taken)
     own, said = read_answer(text, problem), answer_of(_plain(parts.conclusion).lower(), problem)
     if said is None:
         told = f"the conclusion {_shown(parts.conclusion)} is none that the problem can have"
         raise RowError("conclusion_unreadable", told)
     if own is not None and own != said:
         raise RowError("two_answers", f"the text answers {own} and its conclusion {said}")
-    return RationaleRow(problem, text if own is not None else f"{text.rstrip()}\nAnswer: {_plain(parts.conclusion)}")
+    return RationaleRow(
+        problem, text if own is not None else f"{text.rstrip()}\nAnswer: {_plain(parts.conclusion)}", parts.taken
+    )
 
 
 def read_asked(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, str] | None = None) -> Problem:
@@ -224,7 +305,8 @@ def read_asked(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, s
         raise RowError(
             "answer_unreadable",
             f"the answer {_shown(parts.answer)} is none that the problem can have; say what it means, as by --answers "
-            f"{_shown(told).strip(chr(39))}=true, or that it is none by --columns answer=-",
+            f"{_shown(told).strip(chr(39))}={'A' if problem.options else 'true'}, or what the options are, as by "
+            "--columns options=A+B+C+D, or that it is none by --columns answer=-",
         )
     return replace(problem, answer=answer)
 

@@ -20,6 +20,7 @@ from critics.verdict import read_verdict
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import KEEPS, Keep
 from training.curation.filters import independent, is_certified, is_strict, select
+from training.curation.outcomes import costliest, outcomes, told
 from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table, summary_of
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
@@ -55,9 +56,11 @@ def filtered(
         raise InputError(f"filter: the column {taken[0]!r} is there already; rename it, because filter adds one")
     meanings = {word.lower(): answer for word, answer in (answers or {}).items()}
     reading = Reading(columns or {}, meanings, format_, language)
-    attempts = _attempts(rows, reading)
+    attempts, taken = _attempts(rows, reading)
     verdicts = list(_judged([attempt.record() for attempt in attempts.values()], jobs, timeout_s))
     traces = [with_judgement(attempt, verdict) for attempt, verdict in zip(attempts.values(), verdicts, strict=True)]
+    if why := costliest(traces, ()):
+        warnings.warn(f"{told(outcomes(traces, 0), {})}; {why}", stacklevel=3)
     own, _ = independent(select(traces, keep), keep, lambda records: _judged(list(records), jobs, timeout_s))
     chosen = {trace.id for trace in own}
     kept = [
@@ -66,7 +69,10 @@ def filtered(
         if trace.id in chosen
     ]
     if isinstance(given, list):
-        return [{**given[position], **added} for position, added in kept]
+        listed = cast("list[Any]", given) if taken is rows else [row.values for row in taken.rows]
+        return [{**listed[position], **added} for position, added in kept]
+    if taken is not rows:
+        raise InputError("filter: these rows are parts of texts; give them as a list, which comes back joined")
     return _with_columns(given.select([position for position, _ in kept]), [added for _, added in kept])
 
 
@@ -80,8 +86,8 @@ def saved(given: Any, folder: Path, jobs: int, timeout_s: float) -> dict[str, An
     for trace, verdict in zip(found, fresh, strict=True):
         if reason := objection(trace.judged.record(trace.id), verdict):
             # Attack: a text, or a verdict, that was changed after it was judged.
-            told = "its critic does not say this of its text; filter the rows again"
-            raise InputError(f"save: {trace.id}: {reason}: {told}")
+            why = "its critic does not say this of its text; filter the rows again"
+            raise InputError(f"save: {trace.id}: {reason}: {why}")
         traces.append(with_judgement(trace, dict(verdict)))
     made_already(folder, "")
     examples = [rationale_example(trace) for trace in traces]
@@ -108,8 +114,8 @@ def _listed(given: Any, whose: str) -> Rows:
     return rows_of_dataset(given, "rows")
 
 
-def _attempts(rows: Rows, reading: Reading) -> dict[int, Trace]:
-    """Return the attempts of the rows that can be read, by the rows' positions."""
+def _attempts(rows: Rows, reading: Reading) -> tuple[dict[int, Trace], Rows]:
+    """Return the attempts of the rows that can be read, by the rows' positions, and the rows, some of them joined."""
     if not reading.columns and isinstance(rows.rows[0].values.get("problem"), Mapping):
         found: dict[int, Trace] = {}
         for position, row in enumerate(rows.rows):
@@ -118,7 +124,7 @@ def _attempts(rows: Rows, reading: Reading) -> dict[int, Trace]:
             except RecordError as error:
                 raise InputError(f"filter: row {position}: {error}") from error
         _check_ids(found)
-        return found
+        return found, rows
     own = [replace(row, values=_own(row)) for row in rows.rows]
     table = read_table([replace(rows, rows=own)], reading, "filter")
     attempts = as_they_stand(table)
@@ -126,9 +132,11 @@ def _attempts(rows: Rows, reading: Reading) -> dict[int, Trace]:
     if table.unreadable:
         first = table.unreadable[0]
         place = int(first.id.rpartition("-")[2]) - 1
-        told = f"{len(table.unreadable)} of {len(rows.rows)} rows cannot be read and are left out; row {place}: "
-        warnings.warn(told + first.feedback, stacklevel=4)
-    return {table.places[attempt.id][1]: attempt for attempt in attempts}
+        begin = f"{len(table.unreadable)} of {len(rows.rows)} rows cannot be read and are left out; row {place}: "
+        warnings.warn(begin + first.feedback, stacklevel=4)
+    (source,) = table.sources
+    is_joined = any(row.of for row in source.rows)
+    return {table.places[attempt.id][1]: attempt for attempt in attempts}, source if is_joined else rows
 
 
 def _own_trace(row: Row) -> Trace:
@@ -138,8 +146,8 @@ def _own_trace(row: Row) -> Trace:
         attempt, judgement = (json.loads(value) if isinstance(value, str) else value for value in given)
         return with_judgement(read_trace(attempt), judgement)
     except (KeyError, TypeError, ValueError) as error:
-        told = f"save: row {row.number - 1}: has no attempt and judgement that `certistar.filter` wrote ({error})"
-        raise InputError(f"{told}; save what it returned") from error
+        why = f"save: row {row.number - 1}: has no attempt and judgement that `certistar.filter` wrote ({error})"
+        raise InputError(f"{why}; save what it returned") from error
 
 
 def _own(row: Row) -> dict[str, Any]:

@@ -4,7 +4,7 @@ rows -> problems with texts -> attempts (with a policy's formulas, if asked for)
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,9 @@ from rollout.prompts.style import PromptStyle
 from rollout.records.traces import Trace
 from training.configuration.learning import Keep
 from training.curation.filters import FITS_ANOTHER, funnel, independent, is_certified, kept, outline, select
-from training.curation.outcomes import outcomes
-from training.exchange.columns import Parts, RationaleRow, RowError, read_rationale, shape_of
-from training.exchange.shapes import format_of, language_of, parts_of
+from training.curation.outcomes import costliest, outcomes
+from training.exchange.columns import Parts, RationaleRow, RowError, numbered, read_rationale, shape_of
+from training.exchange.shapes import bare_reply, format_of, language_of, parts_of
 from training.lessons.teaching import completion_example
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, new_folder, slim, write_kept
@@ -28,6 +28,8 @@ from training.records.tables import Row, Rows, UnreadableRow, columns_of
 
 SHARES = ("step_validity", "premise_grounding")
 """Columns beside the verdict of a text whose sentences a policy formalised."""
+STEPS = ("step", "step_text", "step_content", "reasoning_step")
+"""Columns of tables with a row for each step."""
 UNNAMED = "rationales"
 """The data set of problems of which nothing says whose language they are in."""
 
@@ -44,6 +46,8 @@ class Reading:
     """Format of all texts; None: as each one looks."""
     dataset: str | None = None
     """Data set whose language the contexts are in."""
+    limit: int | None = None
+    """Most rows of a source that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +62,33 @@ class Table:
     """Number of the source, and position of the row in it, of each text, by its problem's id."""
     told: Sequence[str] = ()
     """Findings about the rows, for people."""
+    sources: Sequence[Rows] = ()
+    """The rows that were read, those joined that are parts of one text."""
 
 
 def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table:
     """Read all rows; raises `InputError` where not one can be read, since then the column map is wrong."""
     rationales: dict[str, RationaleRow] = {}
-    unreadable = [row for rows in found for row in rows.unreadable]
     places: dict[str, tuple[int, int]] = {}
     told: list[str] = []
-    for number, rows in enumerate(found):
+    sources = [_joined(rows, reading, source, told) for rows in found]
+    unreadable = [row for rows in sources for row in rows.unreadable]
+    for number, rows in enumerate(sources):
         if not rows.rows:
             continue
-        shape = shape_of(columns_of(rows.rows), reading.columns, source, rows.rows[0].values)
+        values = [row.values for row in rows.rows]
+        known = columns_of(rows.rows)
+        named = {**({"rationale": step} if (step := _step_of(rows, reading)) else {}), **reading.columns}
+        shape = shape_of(known, named, source, values[0])
         told.append(shape.told())
+        if meant := {word: said for word, said in numbered(values, shape).items() if word not in reading.answers}:
+            told.append(
+                f"gold answers: {', '.join(f'{word}={said}' for word, said in meant.items())} (or say --answers)"
+            )
+        read = replace(reading, answers={**meant, **reading.answers})
         for position, row in enumerate(rows.rows):
             try:
-                rationale = _rationale(row, parts_of(row.values, shape), reading)
+                rationale = _rationale(row, parts_of(row.values, shape), read)
                 if rationale.problem.id in rationales:
                     raise RowError("id_twice", f"the id {rationale.problem.id!r} is another row's already")
                 rationales[rationale.problem.id] = rationale
@@ -84,11 +99,53 @@ def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table
         first = unreadable[0]
         raise InputError(f"{source}: no row can be read: {first.id}: {first.feedback}; look at --columns")
     formats = {r.problem.id: reading.format or format_of(r.text) for r in rationales.values()}
+    told += _left_out(rationales.values())
     if reading.format is None:
         counts = Counter(formats.values())
         said = ", ".join(f"{num} {name}" for name, num in counts.items())
         told.append(f"judged as: {said} (--as says otherwise)")
-    return Table(list(rationales.values()), unreadable, formats, places, told)
+    return Table(list(rationales.values()), unreadable, formats, places, told, sources)
+
+
+def is_batch(known: Sequence[str]) -> bool:
+    """Say whether columns are those of a batch's output."""
+    return "custom_id" in known and ("response" in known or "result" in known)
+
+
+def _joined(rows: Rows, reading: Reading, source: object, told: list[str]) -> Rows:
+    """Return the rows, at most so many as asked for, those joined that are parts of one text."""
+    known = columns_of(rows.rows) if rows.rows else ()
+    step = _step_of(rows, reading)
+    if is_batch(known) or step is not None:
+        from training.exchange import joins
+
+        num = len(rows.rows)
+        rows = joins.with_questions(rows, source) if step is None else joins.with_steps(rows, step, known)
+        told.append(
+            f"{num} rows are {len(rows.rows)} texts: joined by {'custom_id' if step is None else 'their steps'}"
+        )
+    return rows if reading.limit is None else replace(rows, rows=rows.rows[: reading.limit])
+
+
+def _step_of(rows: Rows, reading: Reading) -> str | None:
+    """Return the column of a table with a row for each step; None where it is another table."""
+    known = columns_of(rows.rows) if rows.rows else ()
+    step = reading.columns.get("rationale") or next((name for name in STEPS if name in known), "")
+    return step if step in STEPS and rows.rows and isinstance(rows.rows[0].values.get(step), str) else None
+
+
+def _left_out(found: Collection[RationaleRow]) -> Iterator[str]:
+    """Say what was left out of prompts and texts."""
+    sentences = Counter(sentence for row in found for sentence in set(row.taken))
+    if sentences:
+        most = ", ".join(f"{num} times {sentence!r}" for sentence, num in sentences.most_common(3))
+        more = f" and {len(sentences) - 3} more" if len(sentences) > 3 else ""
+        yield f"left out, because it states nothing: {most}{more}"
+    changed = Counter(name for row in found for name in row.changed)
+    if num := changed["thoughts"]:
+        yield f"{num} texts think aloud first: what they think is not judged, and examples.jsonl leaves it out"
+    if num := changed["tags and boxes"]:
+        yield f"{num} texts have tags or boxes: judged and kept with a line `Answer: ..` (as they are by --as english)"
 
 
 def _rationale(row: Row, parts: Parts, reading: Reading) -> RationaleRow:
@@ -100,6 +157,11 @@ def _rationale(row: Row, parts: Parts, reading: Reading) -> RationaleRow:
             parts = replace(parts, options=list(OPTIONS))
     name = row.id if parts.id is None else f"{row.file}/{parts.id}"
     read = read_rationale(parts, name=name, dataset=reading.dataset or UNNAMED, answers=reading.answers)
+    if reading.format is None:
+        bare, changed = bare_reply(read.text)
+        if not bare:
+            raise RowError("no_rationale", "the text ends within its thoughts")
+        read = replace(read, text=bare, changed=changed)
     if reading.dataset is not None:
         return read
     problem = read.problem
@@ -125,18 +187,15 @@ def write_dataset(
     out: Path,
     about: Mapping[str, object],
     judging: Judging,
-    found: Sequence[Rows] = (),
 ) -> dict[str, Any]:
-    """Write the kept folder, and return its summary; `judging` lays programs beside others.
-
-    Of `found` the rows that are kept are written as they stood.
-    """
+    """Write the kept folder, with the kept rows as they stood, and return its summary; `judging` compares programs."""
     chosen, foreign = independent(select(traces, keep), keep, judging)
     examples = [rationale_example(trace) for trace in chosen]
     rejected = [*map(asdict, table.unreadable), *rejections(traces, {t.id for t in chosen}, foreign, keep)]
     of_texts = {key: [each[key] for each in map(shares, traces) if key in each] for key in SHARES}
     summary = {
         **summary_of(traces, len(table.unreadable), len(chosen)),
+        "most_often_unread": costliest(traces, (row.feedback for row in table.unreadable)),
         "unreadable": dict(sorted(Counter(row.reason for row in table.unreadable).items())),
         "examples": len(examples),
         "keep": keep,
@@ -144,7 +203,7 @@ def write_dataset(
         **about,
     }
     with new_folder(out) as folder:
-        for number, rows in enumerate(found):
+        for number, rows in enumerate(table.sources):
             places = [table.places[trace.id] for trace in chosen]
             rows.write([position for of, position in places if of == number], folder)
         origins = {trace.id: origin(trace.record()) for trace in chosen}

@@ -50,6 +50,8 @@ class Row:
     number: int
     values: Mapping[str, Any]
     raw: str = ""
+    of: tuple[int, ...] = ()
+    """Positions in the source of the rows that were joined to this one; empty where it is one row."""
 
     @property
     def id(self) -> str:
@@ -79,7 +81,8 @@ class Rows:
         if self.kind == "parquet":
             parquet: Any = import_module("pyarrow.parquet")
             made = io.BytesIO()
-            parquet.write_table(self.table.take(list(chosen)), made)
+            taken = [place for position in chosen for place in self.rows[position].of or (position,)]
+            parquet.write_table(self.table.take(taken), made)
             write_chunks(path, [made.getvalue()])
             return
         texts = [self.rows[position].raw for position in chosen]
