@@ -97,9 +97,7 @@ def test_samples_of_one_question_are_texts_of_their_own() -> None:
 
 
 def test_python_says_what_the_command_says(tmp_path: Path) -> None:
-    rows: list[Row] = [
-        {**row, "context": f"Whoever sings is merry, they say. {row['context']}"} for row in clean()[:6]
-    ]
+    rows: list[Row] = [{**row, "context": f"Whoever sings is merry, they say. {row['context']}"} for row in clean()[:6]]
     (tmp_path / "rows.jsonl").write_text(lines(rows))
     said = " ".join(filtered(tmp_path / "rows.jsonl", tmp_path).stderr.split())
     with pytest.warns(UserWarning, match="not read, most often: [0-9]+ times 'Whoever sings") as found:

@@ -70,6 +70,9 @@ def _read(path: Path, listed: Iterable[object], rejected: list[Rejected] | None)
             if isinstance(record, StoreError):
                 raise record
             assert is_object(record), "a line is an object or an error"
+            if "problem" not in record and {"context", "question"} <= set(record):
+                told = "is a problem and no attempt; write attempts first, as by `certistar demonstrate` or `rollout`"
+                raise RecordError(told)
             attempt = read_attempt(record)
             if attempt.id in seen and isinstance(arm := record.get("arm"), str):  # several arms of one evaluation
                 attempt = replace(attempt, id=f"{arm}/{attempt.id}")

@@ -43,7 +43,7 @@ def explain(
     ],
     attempt: Annotated[
         str | None,
-        typer.Argument(metavar="[ROW|ID]", help="Which of them; of a folder the row's number does."),
+        typer.Argument(metavar="[ROW|ID]", help="Which of them: its id, or its row's number where rows have no ids."),
     ] = None,
     runs: Runs = None,
     timeout: Timeout = 10.0,
@@ -119,7 +119,7 @@ def _of_kept(folder: Path, name: str) -> Mapping[str, Any]:
         return found[0]
     such = f"such as {rows[0].get('id')}" if rows else "for it has none"
     told = "there is no row" if not found else f"there are {len(found)} rows"
-    raise InputError(f"{folder}: {told} {name!r} among {len(rows)}; give a row's id, {such}")
+    raise InputError(f"{folder}: {told} {name!r} among {len(rows)}; give a row's id, {such}, as its table has it")
 
 
 def _pieces(verdict: Verdict, trace: Trace) -> Iterator[Piece]:
@@ -155,6 +155,10 @@ def _lines(trace: Trace, verdict: Verdict, pieces: list[Piece]) -> Iterator[str]
         yield from trace_lines(trace)
         return
     yield f"attempt {trace.id} ({trace.format})"
+    if verdict.reason in ("context_not_read", "question_not_read"):
+        what = verdict.reason.partition("_")[0]
+        yield f"nothing of it was judged, because its {what} is not read: {verdict.feedback}"
+        return
     for piece in pieces:
         proof = piece["proof"]
         yield f"  {piece['kind']:<8} {piece['text']}" + (f"   [{proof['how']}: {proof['says']}]" if proof else "")

@@ -279,6 +279,6 @@ def _show(summary: Mapping[str, Any], asked: FilterOptions) -> None:
     for line in (told(counts, summary.get("grades", {})), *meanings(counts)):
         say(line)
     if why := summary.get("most_often_unread"):
-        say(f"{why}; `certistar read` shows what to write instead, and docs/reading.md what is read")
+        say(f"{why}; docs/reading.md says what is read, and --formalise has a model read other prose")
     shown = f"`certistar explain {asked.out} ROW` shows what stands behind a row"
     say(f"kept {summary['kept']} ({summary['keep']}) in {asked.out}; {shown}")

@@ -301,6 +301,9 @@ def read_asked(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, s
         return problem
     told = _plain(parts.answer).lower()
     answer = answer_of(_plain((answers or {}).get(told, parts.answer)).lower(), problem)
+    if answer is None and len(told) > 60:
+        why = f"the answer {_shown(parts.answer)} is a text: if it is the reasoning, say so by --columns rationale=NAME"
+        raise RowError("answer_unreadable", f"{why}; gold answers are true, false, unknown or options")
     if answer is None:
         raise RowError(
             "answer_unreadable",

@@ -27,6 +27,8 @@ Kind = Literal["jsonl", "json", "csv", "parquet"]
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".feather")
 _PACKED = (".gz", ".zst")
 _FILES = (*_ENDINGS, *_PACKED)
+_DESCRIPTIONS = ("croissant.json", "dataset_info.json", "dataset_infos.json", "state.json", "README.json")
+"""Files that say what lies beside them."""
 _HUB_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+?)(?::(?P<split>[\w.\[\]%-]+))?")
 _MOST_CHARACTERS = 2**31 - 1
 """Most characters of one cell of a CSV file."""
@@ -151,6 +153,7 @@ def _of_folder(folder: Path, encoding: str | None) -> list[Rows]:
     if (folder / "examples.jsonl").is_file():
         raise InputError(f"{folder}: was filtered already; name its rows.* or its certificates.jsonl to filter it anew")
     found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix in _FILES]
+    found = [path for path in found if path.name not in _DESCRIPTIONS]
     return _of_files([p for p in found if not any(q.startswith(".") for q in p.parts)], folder, encoding)
 
 
