@@ -268,7 +268,7 @@ def folio(shared: Path, *, checked: bool) -> dict[str, tuple[Problem, str]]:
     ("checked", "expected"),
     [
         (True, {"proved": 80, "wrong_answer": 5}),
-        (
+        pytest.param(
             False,
             {
                 "proved": 51,
@@ -279,6 +279,7 @@ def folio(shared: Path, *, checked: bool) -> dict[str, tuple[Problem, str]]:
                 "context_words_missing": 2,
                 "premises_are_the_claim": 1,
             },
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -292,6 +293,7 @@ def test_annotations_of_folio_are_certified_as_their_own_reference_and_on_trust(
     assert (report["checked"], report["rejected"]) == (expected["proved"], [])
 
 
+@pytest.mark.slow
 def test_recorded_programs_of_logic_lm(shared: Path):
     problems = folio(shared, checked=False)
     verdicts: Counter[tuple[str, str]] = Counter()

@@ -117,14 +117,9 @@ def test_recorded_programs_are_told_from_attempts_and_from_problems(tmp_path: Pa
     assert not holds_recorded(tmp_path / "gone.jsonl")
 
 
-def test_folios_annotations_are_no_reference_for_what_a_model_named_itself(shared: Path) -> None:
-    found = [r for r in load_recorded(shared / "data" / "logiclm_programs_partA.jsonl.gz") if r["format"] == "fol"]
-    assert len(found) == 170
-    assert all(record["problem"]["formal"] is None for record in found)
-
-
-def test_all_recorded_programs_become_attempts(shared: Path) -> None:
+def test_all_recorded_programs_become_attempts_and_annotations_are_no_reference_of_theirs(shared: Path) -> None:
     found = [read_attempt(record) for record in load_recorded(shared / "data" / "logiclm_programs_partA.jsonl.gz")]
+    assert all(attempt.problem.formal is None for attempt in found if attempt.format == "fol")
     assert Counter(attempt.format for attempt in found) == {
         "rules": 1284,
         "csp": 370,

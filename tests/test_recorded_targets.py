@@ -71,6 +71,7 @@ def turned(record: dict[str, Any]) -> dict[str, Any]:
     return {**record, "problem": {**record["problem"], "answer": None}, "completion": f"{head}Query:{query}"}
 
 
+@pytest.mark.slow
 def test_no_answer_of_logicaldeduction_is_counted_where_there_is_none(shared: Path) -> None:
     """Counted again by brute force, apart from the critic: an answer is an option that alone holds in all solutions."""
     from critics.formats.csp.reader import read_csp
@@ -92,6 +93,7 @@ def test_no_answer_of_logicaldeduction_is_counted_where_there_is_none(shared: Pa
     assert rows[ALL_MODELS]["strict_coverage"]["count"] >= 198
 
 
+@pytest.mark.slow
 def test_half_again_as_many_ar_lsat_programs_run_as_in_logic_lm_and_four_of_five_beliefs_are_right(
     shared: Path,
 ) -> None:
@@ -127,6 +129,7 @@ def test_every_recorded_program_has_a_category(shared: Path, dataset: str) -> No
         assert found["categories"]["critic_error"] == 0
 
 
+@pytest.mark.slow
 def test_under_and_over_constrained_programs_of_ar_lsat_are_told_apart(shared: Path) -> None:
     records, verdicts, _ = judged(shared, "ar-lsat")
     columns = error_columns(read_programs(records, verdicts))
