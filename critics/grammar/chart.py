@@ -9,7 +9,7 @@ from typing import Concatenate, Literal, ParamSpec, TypeVar
 from critics.grammar.lexicon import Vocabulary, is_adverb, is_base, is_content, is_rare, past, third
 from critics.grammar.meaning import Atom, Compound, Formula, Not, Quantified, Variable, buried
 from critics.grammar.tokens import Token
-from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS, Number
+from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS, POSSESSIVES, Number
 
 Span = ParamSpec("Span")
 Item = TypeVar("Item")
@@ -117,7 +117,13 @@ class Chart:
 
     def is_content(self, at: int) -> bool:
         """Say whether a token can be part of the name of a predicate."""
-        return not self.tokens[at].is_name and is_content(self.words[at])
+        if self.tokens[at].is_name:
+            return False
+        word, before = self.words[at], self.words[at - 1] if at else ""
+        if word in ("most", "only"):
+            # The most popular song; Tom's only child.
+            return before == "the" or before in POSSESSIVES or (at > 0 and self.tokens[at - 1].owns)
+        return is_content(word) or (word == "fewer" and at > 0 and "than" in self.words[at:])
 
     def has(self, i: int, j: int, *words: str) -> bool:
         """Say whether one of the words stands in a span."""

@@ -6,17 +6,21 @@ from dataclasses import dataclass
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import is_base, is_participle, past
 from critics.grammar.meaning import (
+    ANY,
     HOLE,
+    OBJECT_PRONOUNS,
     Constant,
     Formula,
     Not,
     Operator,
     Quantified,
     Quantifier,
+    Term,
     Variable,
     both,
     every,
     filled,
+    free_variables,
     implies,
     joined,
     marked,
@@ -41,6 +45,7 @@ from critics.grammar.words import (
     PLACES,
     PRONOUNS,
     RECIPROCAL,
+    RELATIVE,
     STATES,
 )
 
@@ -76,31 +81,63 @@ def clause(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]
         if not chart.starts_verb(at, j):
             continue
         for each in subject(chart, start, at, referents):
-            for part in finite(chart, at, j, each.number):
-                for said in applied(chart, start, at, j, each, part):
+            for told in finite(chart, at, j, each.number):
+                part = resolved(chart, (at, j), each, told, referents)
+                for said in () if part is None else applied(chart, start, at, j, each, part):
                     yield said if start == i else Said(Not(said.formula))
+
+
+_SUBJECTS = {"him": "he", "her": "she", "them": "they", "it": "it"}
+
+
+def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, referents: Referents) -> Formula | None:
+    """Put whom they mean in the place of pronouns that are objects; None where that is not said.
+
+    None of them is the subject, and `his` is the subject's: both are barred where the sentence has another candidate.
+    """
+    own = {*each.terms, *({ANY} if each.kind in ("generic", "some", "any") and not each.terms else set[Term]())}
+    for word in ("her", "his", "its", "their"):
+        person = {"his": "he", "her": "she", "its": "it", "their": "they"}[word]
+        others = {one.term for one in referents if person in one.pronouns} - own
+        is_same = bool(referents) and referents[0].term in own
+        if others and not is_same and chart.has(*span, word) and any(" own " in f" {name} " for name in predicates(part)):
+            chart.bar(chart.words.index(word, span[0]), "whose it is is not said: name who is meant")
+            return None
+    for word in {name.strip() for name in free_variables(part) if name.startswith(" ")}:
+        possible = {one.term: None for one in referents if _SUBJECTS[word] in one.pronouns and one.term not in own}
+        if word == "them" and ANY in possible:
+            possible = {ANY: None}
+        if len(possible) > 1:
+            chart.bar(chart.words.index(word, span[0]), "it may stand for more than one: name who is meant")
+        if len(possible) != 1 or (term := next(iter(possible))).name.startswith("a "):  # type: ignore[union-attr]
+            return None
+        part = filled(part, OBJECT_PRONOUNS[word], term)
+    return part
 
 
 def _there(chart: Chart, i: int, j: int) -> Iterator[Said]:
     """There is a cat; there are no cats that bark; there exists a cat."""
     words = chart.words
-    if words[i + 1 : i + 2] == ("exists",):
+    if words[i + 1 : i + 2] in (("exists",), ("exist",)):
         at, denied = i + 2, False
-    elif words[i + 1 : i + 4] == ("does", "not", "exist"):
+    elif words[i + 1 : i + 4] in (("does", "not", "exist"), ("do", "not", "exist")):
         at, denied = i + 4, True
-    elif i + 2 < j and words[i + 1] in ("is", "are"):
+    elif i + 2 < j and words[i + 1] in BE:
         denied = words[i + 2] in ("no", "not")
         at = i + 3 if denied else i + 2
     else:
         return
     if at < j and words[at] in ("a", "an", "some", "any"):
         at += 1
-    elif at < j and not denied and words[i + 1] == "is":
+    elif at < j and not denied and words[i + 1] in ("is", "was", "exists"):
         return
+    past_from = at if words[i + 1] in ("was", "were") else None
     for body in nominal(chart, at, j, "either"):
-        if body is not None:
-            found = some(chart.variable(), body)
-            yield Said(Not(found) if denied else found)
+        if body is None or (past_from is not None and chart.has(at, j, *RELATIVE)):
+            # What was at a time, and what is said of it by a clause with a tense of its own.
+            continue
+        found = some(chart.variable(), body if past_from is None else marked(body, "was"))
+        yield Said(Not(found) if denied else found)
 
 
 def applied(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula) -> Iterator[Said]:

@@ -200,6 +200,20 @@ _NO_NAMES = frozenset(
 )
 
 
+_TITLE = re.compile(
+    r"(?<![\w'-])[A-Z]\w*(?: [A-Z]\w*)* (?:(?:at|as|in|on|of|the|a|am|for|to|with|from|under|over) ){1,2}[A-Z]\w*(?: [A-Z]\w*)*"
+)
+
+
+def _is_title(title: str, text: str) -> bool:
+    """Say whether a run of words is a name: inside a sentence too, and its ends never without the rest."""
+    first, *_, last = title.split(" ")
+    num = text.count(title)
+    inside = re.search(rf"[a-z,] {re.escape(title)}\b", text) is not None
+    ends = {len(re.findall(rf"\b{end}\b", text)) for end in (first, last)}
+    return num > 1 and inside and ends == {num} and first.lower() not in FUNCTION
+
+
 @dataclass(slots=True)
 class Vocabulary:
     """Words of one problem's texts: which are names, and which stand in lower case."""
@@ -212,12 +226,18 @@ class Vocabulary:
     definites: set[str] = field(default_factory=set[str])
     """Nouns of which one is spoken of: `the dog` with a verb in the singular."""
 
+    titles: tuple[str, ...] = ()
+    """Names with small words in them, which stand at several places and of which no part stands alone."""
+
     @classmethod
     def of(cls, sentences: Iterable[str]) -> "Vocabulary":
         """Collect the words of sentences; the first word of each tells nothing by its capital."""
-        found = cls()
-        for sentence in sentences:
+        found, told = cls(), list(sentences)
+        for sentence in told:
             found.add(sentence)
+        text = "\n".join(told)
+        titles = {title[0] for title in _TITLE.finditer(text)}
+        found.titles = tuple(sorted((title for title in titles if _is_title(title, text)), key=len, reverse=True))
         return found
 
     def add(self, sentence: str) -> None:

@@ -28,6 +28,8 @@ from critics.replay.first_order.syntax import (
 
 HOLE = Variable("this")
 ANY = Variable("any")
+OBJECT_PRONOUNS = {word: Variable(f" {word}") for word in ("him", "her", "it", "them")}
+"""By a pronoun in the place of an object what stands for it until the clause says whom it means."""
 _LETTERS = "xyzuvw"
 
 
@@ -118,7 +120,7 @@ def quantifiers(formula: Formula) -> set[Quantifier]:
 def buried(formula: Formula) -> int:
     """Count the connectives that stand inside names of predicates."""
     names = [part.predicate for part in subformulas(formula) if isinstance(part, Atom)]
-    return sum(f" {name} ".count(f" {word} ") for name in names for word in ("and", "or", "that"))
+    return sum(f" {name} ".count(f" {word} ") for name in names for word in ("and", "or", "that", "where", "whose"))
 
 
 def lettered(formula: Formula, depth: int = 0) -> Formula:
@@ -145,7 +147,7 @@ def _safe_key(formula: Formula) -> str:
 
 
 __all__ = [
-    "ANY", "HOLE", "Atom", "Compound", "Constant", "Formula", "Not", "Operator", "Quantified", "Quantifier", "Term",
+    "ANY", "HOLE", "OBJECT_PRONOUNS", "Atom", "Compound", "Constant", "Formula", "Not", "Operator", "Quantified", "Quantifier", "Term",
     "Variable", "atom", "both", "buried", "closed", "distinct", "every", "filled", "implies", "inclusive", "joined",
-    "lettered", "marked", "predicates", "quantifiers", "rebuilt_exclusive", "some",
+    "free_variables", "lettered", "marked", "predicates", "quantifiers", "rebuilt_exclusive", "some",
 ]  # fmt: skip

@@ -11,19 +11,22 @@ from typing import Literal
 
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, past, third
-from critics.grammar.meaning import HOLE, Atom, Constant, Formula, Term, atom
+from critics.grammar.meaning import HOLE, OBJECT_PRONOUNS, Atom, Constant, Formula, Term, atom
 from critics.grammar.words import (
     ARTICLES,
     ATTITUDES,
+    AUXILIARIES,
     BE,
     DO,
     DROPPED_ADVERBS,
+    EVERY,
     HAVE,
     MODALS,
     OBJECT_QUANTITIES,
     OBJECTS,
     POSSESSIVES,
     PREPOSITIONS,
+    PRONOUNS,
     REFLEXIVES,
     RELATIVE,
     STRUCTURE,
@@ -48,7 +51,7 @@ def opaque(chart: Chart, i: int, j: int, role: Role) -> "list[Formula]":
 def definite(chart: Chart, i: int, j: int) -> Constant | None:
     """Return the individual of `the lease` or `the capital of France`, named by its words; None where it is none."""
     words = chart.words[i + 1 : j]
-    if not words or words[-1] in ("of", "the"):
+    if not words or words[-1] in ("of", "the", "only", "most") or is_adverb(words[-1]):
         return None
     for at in range(i + 1, j):
         word = chart.words[at]
@@ -118,12 +121,15 @@ class _Phrase:
             return at + 1 < self.end and (chart.is_content(at + 1) or chart.is_name(at + 1))
         if word == "the":
             return self._definite()
-        if word in RELATIVE or word == "that":
+        if word in RELATIVE or word in ("where", "whose"):
             return self._relative(word)
         if word in PREPOSITIONS or word == "to":
             self.words.append(word)
             return True
-        if word in POSSESSIVES or word in REFLEXIVES or word in OBJECTS:
+        if word in OBJECTS or word == "it":
+            owned = word == "her" and at + 1 < self.end and chart.is_content(at + 1)
+            return self._own(word) if owned else self._object(word)
+        if word in POSSESSIVES or word in REFLEXIVES:
             return self._own(word)
         if word in ("and", "or", ","):
             return self._connective(word)
@@ -175,19 +181,33 @@ class _Phrase:
         if self.in_clause or not self.words or at + 1 >= self.end:
             return False
         about = word == "that" and self.words[-1] in ATTITUDES
-        of_object = self.role != "noun" and at > self.start + 1 and chart.starts_verb(at + 1, self.end)
+        own = word in ("where", "whose") and chart.words[at - 1] not in BE and not self._is_verb_before(at)
+        of_object = self.role != "noun" and at > self.start + 1 and (own or chart.starts_verb(at + 1, self.end))
         if not (about or of_object):
             return False
         self.in_clause = True
-        self.words.append("that")
+        self.words.append(word if own else "that")
         return True
 
+    def _is_verb_before(self, at: int) -> bool:
+        """Say whether the word before is the verb: in `works where Ann sleeps` the clause tells of no object."""
+        word = self.chart.words[at - 1]
+        return not self.chart.is_name(at - 1) and at - 1 <= self.start + 1 and (third(word) or past(word)) is not None
+
     def _own(self, word: str) -> bool:
-        owned = self.at + 1 < self.end and self.chart.is_content(self.at + 1)
-        if word in OBJECTS and not (word == "her" and owned):
-            self.chart.trouble(self.at, "a pronoun as object: name who is meant")
-            return False
         self.words.append("own" if word in POSSESSIVES else "self")
+        return True
+
+    def _object(self, word: str) -> bool:
+        """Take a pronoun as object: the clause says whom it stands for."""
+        self.chart.trouble(self.at, "a pronoun as object: name who is meant")
+        after = self.at + 1
+        if self.role != "verb" or not self.words or self.in_clause:
+            return False
+        if after < self.end and self.chart.words[after] not in PREPOSITIONS and not is_adverb(self.chart.words[after]):
+            return False
+        self.words.append("_")
+        self.terms.append(OBJECT_PRONOUNS[word])
         return True
 
     def _connective(self, word: str) -> bool:
@@ -240,13 +260,18 @@ class _Phrase:
             self.has_verb = True
             return True
         timed = word in ("every", "each", "all", "some", "this", "any") and chart.vocabulary.singular(after) in TIMES
+        timed = timed or (word == "any" and chart.words[at - 1] == "without")
         verbal = word == "been" or (word in ("be", "being") and at > self.start)
         perfect = word == "have" and at > self.start and chart.words[at - 1] == "to"
         other = word in ("other", "another", "others", "one") and at > self.start and self.role != "noun"
         if timed or verbal or perfect or word == "than" or other:
             self.words.append(word)
             return bool(after) or verbal or word == "others"
-        if self.in_clause and (word in BE or word in MODALS or word in DO or word in HAVE or word == "not"):
+        if self.words[-2:] == ["every", "time"] or self.words[-2:] == ["each", "time"]:
+            self.in_clause = word in PRONOUNS
+            self.words.append("self")
+            return self.in_clause
+        if self.in_clause and (word in AUXILIARIES or word in EVERY or word in ("not", "some", "no")):
             self.words.append({"are": "is", "have": "has"}.get(word, word))
             return True
         return word in DROPPED_ADVERBS
@@ -264,7 +289,9 @@ class _Phrase:
             or (word == "located" and after in ("in", "at", "on"))
         ):
             return True
-        if self.role == "modifier" and at == self.start and (base := gerund(word)):
+        if self.words[-1:] == ["self"] and self.in_clause:
+            self._verb(word)
+        elif self.role == "modifier" and at == self.start and (base := gerund(word)):
             self.words.append(base)
         elif not self.has_verb and not is_adverb(word):
             self.has_verb = True

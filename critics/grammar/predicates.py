@@ -249,7 +249,11 @@ def _verb(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterato
         yield from negatable(chart, at + 1, j, "complement", number, "be")
         return
     for place_of in range(at + 1, j):
-        if chart.words[place_of] in ("every", "each", "all", "some", "no", "any") and not _is_time(chart, place_of, j):
+        opens = chart.words[place_of] in ("every", "each", "all", "some", "no", "any")
+        if chart.has(at, place_of, *RELATIVE, "where", "whose"):
+            # What stands in a clause about an object is part of its name.
+            break
+        if opens and chart.words[place_of - 1] != "without" and not _is_time(chart, place_of, j):
             yield from _quantified_object(chart, i, place_of, j)
             return
     shared = list(shared_verb(chart, i, at, j))

@@ -18,6 +18,7 @@ from critics.grammar.meaning import (
     Formula,
     buried,
     distinct,
+    free_variables,
     inclusive,
     lettered,
     predicates,
@@ -137,9 +138,11 @@ class Reader:
 
 
 def _readings(chart: Chart) -> list[Formula]:
-    found = distinct(said.formula for said in sentence(chart, 0, len(chart.tokens), ()))
+    told = sentence(chart, 0, len(chart.tokens), ())
+    # Left out: a pronoun that stands for nobody.
+    found = distinct(said.formula for said in told if not free_variables(said.formula))
     if not found and not chart.bars:
-        found = distinct(question(chart))
+        found = distinct(formula for formula in question(chart) if not free_variables(formula))
     return found
 
 

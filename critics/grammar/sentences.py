@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.clauses import Referents, Said, clause, merged, objects
+from critics.grammar.clauses import Referents, Said, clause, merged, objects, resolved
 from critics.grammar.lexicon import is_plural, past, third
 from critics.grammar.meaning import (
     ANY,
@@ -62,7 +62,7 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
         (
             k
             for k in range(i + 1, j - 1)
-            if words[k] in ("if", "whenever", "unless") or words[k : k + 2] == ("only", "if")
+            if words[k] in ("if", "whenever", "unless") or words[k : k + 2] == ("only", "if") or _is_when(chart, k, j)
         ),
         None,
     )
@@ -106,6 +106,14 @@ def _fronted(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
             yield from _conditional(chart, (i + 1, cut), (after, j), referents)
 
 
+def _is_when(chart: Chart, at: int, j: int) -> bool:
+    """Say whether `when` tells of every time, by a pronoun and the present: `wakes up when he is angry`."""
+    if chart.words[at] != "when" or at + 2 >= j or chart.words[at + 1] not in PRONOUNS:
+        return False
+    chart.notes.add("when: if")
+    return not any(word in ("was", "were", "did", "had") or past(word) and not third(word) for word in chart.words[:j])
+
+
 def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iterator[Said]:
     """B if A; B only if A; B if and only if A; B unless A."""
     words = chart.words
@@ -126,7 +134,28 @@ def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iter
         if any(sentence(chart, k + 1, at, referents) and clause(chart, i, k, referents) for k in joints):
             chart.bar(at, "`if` may reach one clause or both before it: put the condition first")
             return
-        yield from _conditional(chart, (at + 1, j), (i, at), referents)
+        if words[at + 1] in PRONOUNS:
+            yield from _backed_by_pronoun(chart, i, at, j)
+        else:
+            yield from _conditional(chart, (at + 1, j), (i, at), referents)
+
+
+def _backed_by_pronoun(chart: Chart, i: int, cut: int, j: int) -> Iterator[Said]:
+    """A horse is a racehorse if it races; Tom sings when he is happy."""
+    for at in range(i + 1, cut):
+        for each in subject(chart, i, at, ()) if chart.starts_verb(at, cut) else ():
+            if each.kind not in ("term", "generic", "every", "any", "none") or each.owned or len(each.terms) > 1:
+                continue
+            if each.kind == "generic" and past(chart.words[at]) and not third(chart.words[at]):
+                continue
+            one = each.terms[0] if each.terms else ANY
+            heard = Referent(one, _OPEN.get(each.head, PRONOUNS), each.head)
+            kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
+            for part in finite(chart, at, cut, each.number):
+                said = filled(part, HOLE, one)
+                for condition in sentence(chart, cut + 1, j, (heard, *objects(chart, at, cut))):
+                    told = implies(both(kind, condition.formula), Not(said) if each.kind == "none" else said)
+                    yield Said(closed(told, chart.variable()))
 
 
 def _conditional(
@@ -304,8 +333,11 @@ def _opened_clause(chart: Chart, i: int, j: int, referents: Referents) -> Iterat
         for each in subject(chart, i, at, referents):
             if each.kind not in ("some", "generic", "any"):
                 continue
-            for part in finite(chart, at, j, each.number):
+            for told in finite(chart, at, j, each.number):
                 indefinite = True
+                part = resolved(chart, (at, j), each, told, referents)
+                if part is None:
+                    continue
                 kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
                 open_one = Referent(ANY, _OPEN.get(each.head, PRONOUNS), each.head)
                 yield Said(both(kind, filled(part, HOLE, ANY)), (open_one, *objects(chart, at, j)))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from critics.grammar.lexicon import Vocabulary
-from critics.grammar.words import ARTICLES, COORDINATING_NAMES, FUNCTION, NUMBERS, PREPOSITIONS
+from critics.grammar.words import ARTICLES, AUXILIARIES, COORDINATING_NAMES, FUNCTION, NUMBERS, PREPOSITIONS
 
 _PIECE = re.compile(r'"[^"\n]*"|,|[^\s,"]+')
 _FULL_STOP = re.compile(r"[.?!]+\s*$")
@@ -24,6 +24,7 @@ _JOINED: dict[tuple[str, ...], str] = {
     ("she/he",): "he",
 }
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "\u00a0": " "})
+_DASH = re.compile(r"(?<=\w)–(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +52,21 @@ class UnreadMark(Exception):  # noqa: N818
 
 def tokenize(sentence: str, vocabulary: Vocabulary) -> tuple[Token, ...]:
     """Return the tokens of one sentence; raises `UnreadMark`."""
-    text = sentence.translate(_QUOTES).rstrip()
+    text = _DASH.sub("-", sentence.translate(_QUOTES)).rstrip()
     if not _ABBREVIATION.search(text) or re.search(r"\b[A-Z]\.$", text) is not None:
         text = _FULL_STOP.sub("", text)
     for mark in _MARK.finditer(text):
         if mark[0] != "." or not _ABBREVIATION.search(text[: mark.end()]):
             raise UnreadMark(mark[0], mark.start())
-    return tuple(_joined(list(_named(list(_pieces(text)), vocabulary))))
+    return tuple(_joined(list(_named(list(_pieces(text, vocabulary.titles)), vocabulary))))
 
 
-def _pieces(text: str) -> Iterator[Token]:
-    """Yield raw words with their capitals, contractions taken apart."""
-    for match in _PIECE.finditer(text):
+def _pieces(text: str, titles: tuple[str, ...]) -> Iterator[Token]:
+    """Yield raw words with their capitals, contractions taken apart; a title is one name."""
+    titled = "|".join(rf"\b{re.escape(title)}(?!['\w-])" for title in titles if title in text)
+    for match in re.finditer(f"{titled}|{_PIECE.pattern}", text) if titled else _PIECE.finditer(text):
         piece, start = match[0], match.start()
-        if piece.startswith('"'):
+        if piece.startswith('"') or piece in titles:
             yield Token(piece.strip('".,').strip(), start, match.end(), is_name=True)
             continue
         low = piece.lower()
@@ -113,7 +115,7 @@ def _is_capital(raw: list[Token], at: int, run: list[Token], vocabulary: Vocabul
     if not (word[:1].isupper() or (re.search(r"\d", word) and re.search(r"[A-Za-z]", word))):
         return False
     function = low in FUNCTION or low in NUMBERS
-    if at and word.isupper() and (len(word) > 1 or run):
+    if at and ((word.isupper() and (len(word) > 1 or run)) or (run and low not in AUXILIARIES)):
         function = False
     if word == "A" and run:
         return True

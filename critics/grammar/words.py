@@ -31,7 +31,7 @@ ARTICLES = _listed("a an the")
 PREPOSITIONS = _listed(
     """in on at by for from to with of about into over under during since after before within between among around
     near as against through across above below outside inside along past like upon toward towards throughout
-    off onto behind beside via per"""
+    off onto behind beside via per without"""
 )
 PLACES = _listed("in on at near under behind inside outside above below over")
 TIMES = _listed(
@@ -39,6 +39,8 @@ TIMES = _listed(
     wednesday thursday friday saturday sunday hour semester"""
 )
 CONNECTIVES = _listed("and or but nor")
+AUXILIARIES = frozenset(BE) | frozenset(DO) | frozenset(HAVE) | MODALS | CONNECTIVES
+"""Words that end a name, also with a capital: `Does Tom Like Ann`."""
 OPENERS = _listed("either neither both")
 CONDITIONS = _listed("if when whenever")
 NUMBERS = _listed(
@@ -98,7 +100,7 @@ REFUSED: dict[str, str] = {
     ),
     **_refused(
         "it hides a negation: say `not`",
-        _listed("hardly scarcely barely rarely seldom without except lack lacks lacking lacked nor neither besides"),
+        _listed("hardly scarcely barely rarely seldom except lack lacks lacking lacked nor neither besides"),
     ),
     **_refused(
         "what it excludes is not said: say `All .. are ..` or `No other than ..` as two sentences",
