@@ -191,11 +191,7 @@ def _crosses(chart: Chart, each: Subject, part: Formula, at: int, j: int) -> boo
 
 def _of_several(chart: Chart, at: int, j: int, each: Subject, part: Formula) -> Iterator[Said]:
     """Say it of each of several names."""
-    names = predicates(part)
-    held = {word for name in names for word in name.split(" ")}
-    alone = {name.removeprefix("did ") for name in names} & ALONE_RECIPROCAL
-    counted = chart.has(at, j, *(NUMBERS - {"one"}))
-    if (held & RECIPROCAL or alone or counted or chart.has(at, j, *COLLECTIVE)) and each.operator is Operator.AND:
+    if each.operator is Operator.AND and _is_mutual(chart, at, j, part):
         chart.bar(j - 1, "of each or of one another is not said: write two sentences")
         return
     if each.operator is Operator.AND and chart.has(at, j, "not") and chart.words[at] != "both":
@@ -205,6 +201,14 @@ def _of_several(chart: Chart, at: int, j: int, each: Subject, part: Formula) -> 
         yield Said(both(*map(Not, parts)))
     else:
         yield Said(joined(each.operator, *parts))
+
+
+def _is_mutual(chart: Chart, at: int, j: int, part: Formula) -> bool:
+    """Say whether a predicate of several may tell of them together: are friends, differ, have three cats."""
+    names = predicates(part)
+    held = {word for name in names for word in name.split(" ")}
+    alone = {name.removeprefix("did ").removeprefix("do ") for name in names} & ALONE_RECIPROCAL
+    return bool(held & RECIPROCAL or alone or chart.has(at, j, *COLLECTIVE, *(NUMBERS - {"one"})))
 
 
 def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula, name: str) -> Iterator[Said]:
@@ -225,6 +229,8 @@ def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula
         chart.bar(i, f"a bare noun or `a` with a passing state: {_ONE_OR_ALL}")
     elif verb in BE and after in PLACES:
         chart.bar(at + 1, f"a bare noun or `a` with a place: {_ONE_OR_ALL}")
+    elif each.operator is Operator.OR and _is_mutual(chart, at, j, part):
+        chart.bar(j - 1, "of each or of one another is not said: write two sentences")
     elif event or perfect or ongoing:
         chart.trouble(at, f"a bare noun or `a` with one event: {_ONE_OR_ALL}")
     else:

@@ -1,12 +1,25 @@
 """Coordination of predicates: either A or B, neither A nor B, both A and B, lists, and A and B."""
 
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import pairwise, product
 
 from critics.grammar.chart import Chart, Place, rule
 from critics.grammar.lexicon import is_adverb, is_base, is_participle, is_plural, past, third
 from critics.grammar.meaning import Compound, Formula, Not, Operator, both, joined
-from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS, POSTPOSED, PREPOSITIONS, PRONOUNS, RELATIVE, Number
+from critics.grammar.words import (
+    BE,
+    DO,
+    HAVE,
+    MODALS,
+    OCCUPATION_ENDINGS,
+    OCCUPATIONS,
+    OPENERS,
+    POSTPOSED,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIVE,
+    Number,
+)
 
 _TWO_WAYS = "`and` and `or` may be grouped in two ways: say `both .. and` or `either .. or`"
 
@@ -37,6 +50,11 @@ def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Itera
             if isinstance(part, Compound) and part.operator is Operator.OR:
                 yield Compound(Operator.XOR, part.operands)
     words = {"either": ("or",), "neither": ("nor", "or"), "both": ("and",)}[opener]
+    if opener == "neither" and chart.words[i:j].count("nor") > 1:
+        cuts = [i, *(at for at in range(i, j) if chart.words[at] == "nor"), j]
+        lists = [_part(chart, a + 1, b, place, number) for a, b in pairwise(cuts)]
+        yield from (_together(opener, parts) for parts in product(*lists))
+        return
     for cut in range(i + 2, j - 1):
         if chart.words[cut] not in words:
             continue
@@ -195,8 +213,13 @@ def _parallel(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) 
     if third(word) and not is_plural(chart.words[cut - 1]) and not chart.is_content(cut - 1):
         return True
     if chart.words[i] in ("a", "an") and "," not in (chart.words[right - 1], chart.words[cut - 1]) and j - right != 1:
-        return False
+        return _is_occupation(chart.words[cut - 1]) and _is_occupation(chart.words[j - 1])
     return not _has_object(chart, i, cut)
+
+
+def _is_occupation(word: str) -> bool:
+    """Say whether a noun is no part of a compound: `an actor and film producer`, not `a passenger and cargo vessel`."""
+    return word in OCCUPATIONS or word.endswith(OCCUPATION_ENDINGS)
 
 
 def _has_object(chart: Chart, i: int, cut: int) -> bool:

@@ -89,7 +89,7 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
         yield Subject("terms", "plural", terms=pair)
     elif word in ("the", "that", "this"):
         yield from _definite(chart, i, j, referents)
-    elif chart.tokens[i].owns and j - i > 1 and all(map(chart.is_content, range(i + 1, j))):
+    elif _owner(chart, i, j) and all(chart.is_content(at) or chart.is_name(at) for at in range(i + 1, j)):
         if not is_plural(chart.words[j - 1]):
             yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
     elif _is_list_of_names(chart, i, j):
@@ -102,6 +102,12 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
         yield from _quantified(chart, i, j)
     else:
         yield from _bare(chart, i, j)
+
+
+def _owner(chart: Chart, i: int, j: int) -> bool:
+    """Say whether `Tom's` or `Yale university's` opens a span, of whose owner something is said."""
+    owns = chart.tokens[i].owns or (chart.is_name(i) and i + 1 < j and chart.words[i + 1].endswith("'s"))
+    return owns and j - i > 1 and chart.is_content(j - 1) and not chart.words[j - 1].endswith("'s")
 
 
 def _name(chart: Chart, i: int) -> Iterator[Subject]:
@@ -160,10 +166,14 @@ def _definite(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> 
         return
     if chart.words[i] != "the":
         return
+    if is_plural(last) and chart.words[j : j + 1] in (("is",), ("was",), ("has",)):
+        found = definite(chart, i, j)
+        yield from () if found is None else (Subject("term", "singular", terms=(found,)),)
+        return
     if is_plural(last) and not chart.is_name(j - 1) and not is_base(last):
         chart.trouble(i, "`the` with a plural may mean each of them or all together: say `all`")
         return
-    found = definite(chart, i, j)
+    found = definite(chart, i, j, placed=True)
     if found is None:
         return
     if chart.is_name(j - 1) and last.endswith("s"):
@@ -286,9 +296,18 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         return
     for body in nominal(chart, i, j, "plural"):
         yield Subject("generic", "plural", body, head=_head_of(chart, i, j))
-    mass = j - i <= 2 and not any(is_plural(each) or third(each) for each in chart.words[i:j]) and word != "very"
-    mass = mass and not is_adverb(word) and (j - i == 1 or not is_base(word) or is_rare(word))
-    if mass and all(map(chart.is_content, range(i, j))) and not is_participle(chart.words[j - 1]):
+    if chart.words[i + 1 : j - 1] == ("and",) and is_plural(word) and is_plural(chart.words[j - 1]):
+        # Cats and dogs: each of both kinds.
+        one, other = (head(chart, at, at + 1, "plural") for at in (i, j - 1))
+        if one is not None and other is not None and one.formula is not None and other.formula is not None:
+            yield Subject("generic", "plural", joined(Operator.OR, one.formula, other.formula), operator=Operator.OR)
+    named = chart.is_name(i) and j - i > 1 and not chart.tokens[i].owns
+    words = chart.words[i + named : j]
+    mass = len(words) <= (3 if named else 2) and not any(is_plural(each) or third(each) for each in words)
+    alone = j < len(chart.words) and chart.words[j] in ("is", "was", "does", "has")
+    mass = mass and word != "very" and not is_adverb(word)
+    mass = mass and (j - i == 1 or alone or not is_base(word) or is_rare(word)) and (alone or not named)
+    if mass and all(map(chart.is_content, range(i + named, j))) and not is_participle(chart.words[j - 1]):
         # Corruption is a crime: the kind itself.
         yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
 
@@ -336,6 +355,8 @@ def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
         return True
     if at + 2 >= j or not chart.is_content(at):
         return False
+    if word.endswith("er") and chart.words[at + 1] == "than":
+        return True
     # Students good at math; products commonly used in China.
     if is_adverb(word):
         return is_participle(chart.words[at + 1])

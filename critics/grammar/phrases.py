@@ -24,6 +24,7 @@ from critics.grammar.words import (
     MODALS,
     OBJECT_QUANTITIES,
     OBJECTS,
+    PLACES,
     POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
@@ -48,16 +49,20 @@ def opaque(chart: Chart, i: int, j: int, role: Role) -> "list[Formula]":
     return [] if found is None else [found]
 
 
-def definite(chart: Chart, i: int, j: int) -> Constant | None:
-    """Return the individual of `the lease` or `the capital of France`, named by its words; None where it is none."""
+def definite(chart: Chart, i: int, j: int, *, placed: bool = False) -> Constant | None:
+    """Return the individual of `the lease` or `the capital of France`, named by its words; None where it is none.
+
+    A subject may have a place (`placed`): `the third floor in the house`.
+    """
     words = chart.words[i + 1 : j]
-    if not words or words[-1] in ("of", "the", "only", "most") or is_adverb(words[-1]):
+    if not words or words[-1] in ("of", "the", "only", "most", *PLACES) or is_adverb(words[-1]):
         return None
     for at in range(i + 1, j):
         word = chart.words[at]
-        if word == "the" and chart.words[at - 1] != "of":
+        linked = chart.words[at - 1] == "of" or (placed and chart.words[at - 1] in PLACES)
+        if word == "the" and not linked:
             return None
-        if not (chart.is_content(at) or chart.is_name(at) or word in ("of", "the")):
+        if not (chart.is_content(at) or chart.is_name(at) or word in ("of", "the") or (placed and word in PLACES)):
             return None
         verbal = third(word) or (past(word) and not is_participle(word))
         if not chart.is_name(at) and at > i + 1 and verbal and not is_plural(word):
@@ -120,7 +125,8 @@ class _Phrase:
         if word in ("a", "an"):
             return at + 1 < self.end and (chart.is_content(at + 1) or chart.is_name(at + 1))
         if word == "the":
-            return self._definite()
+            squints = self.role == "verb" and not self.in_clause and chart.is_content(at - 1) and self._has_place()
+            return not squints and self._definite()
         if word in RELATIVE or word in ("where", "whose"):
             return self._relative(word)
         if word in PREPOSITIONS or word == "to":
@@ -134,6 +140,10 @@ class _Phrase:
         if word in ("and", "or", ","):
             return self._connective(word)
         return self._auxiliary(word) if self._is_auxiliary(word) else self._content(word)
+
+    def _has_place(self) -> bool:
+        """Say whether a preposition stands behind the verb: in `published before 2010 support the ..` it is no verb."""
+        return any(word in PREPOSITIONS and word != "to" for word in self.words[1:]) and not is_adverb(self.words[-1])
 
     def _name(self, word: str) -> bool:
         chart, at = self.chart, self.at
@@ -264,6 +274,7 @@ class _Phrase:
         verbal = word == "been" or (word in ("be", "being") and at > self.start)
         perfect = word == "have" and at > self.start and chart.words[at - 1] == "to"
         other = word in ("other", "another", "others", "one") and at > self.start and self.role != "noun"
+        other = other or (word == "one" and after == "of" and self.role == "complement")
         if timed or verbal or perfect or word == "than" or other:
             self.words.append(word)
             return bool(after) or verbal or word == "others"
@@ -281,6 +292,9 @@ class _Phrase:
         if not chart.is_content(at) and not (word in OBJECT_QUANTITIES and at > self.start):
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""
+        if self.role == "verb" and self.words[:1] == ["did"] and self.words[2:] == ["by", "_"] and past(word):
+            # In `games developed by Paradox sold well` the verb is `sold`.
+            return False
         if word in DROPPED_ADVERBS and word != "also" and at and chart.words[at - 1] == "not":
             chart.bar(at, "`not therefore` denies that it follows, or that it is so: say which")
         if (

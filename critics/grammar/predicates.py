@@ -207,14 +207,18 @@ def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formul
                 chart.notes.add(EVERYONE)
             yield more
     elif word in ("a", "an"):
-        for body in nominal(chart, i + 1, j, "singular"):
-            yield atom(chart.words[j - 1]) if body is None else body
+        found = [atom(chart.words[j - 1]) if body is None else body for body in nominal(chart, i + 1, j, "singular")]
+        yield from found
+        if not found and "and" in chart.words[i:j] and not chart.has(i, j, ",", "or", *RELATIVE):
+            # A village and civil parish in Kent: what belongs to both is not said, and nothing is taken apart.
+            yield from opaque(chart, i, j, "complement")
     elif word == "not":
         yield from (Not(part) for part in simple(chart, i + 1, j, "complement", number))
     elif j - i == 1 and chart.is_name(i):
         yield atom(chart.words[i])
-    elif chart.words[i : i + 3] == ("one", "of", "the"):
-        yield from (body for body in nominal(chart, i + 3, j, "plural") if body is not None)
+    elif chart.words[i : i + 2] == ("one", "of") and not chart.has(i + 2, i + 3, "a", "an"):
+        found = nominal(chart, i + 3, j, "plural") if chart.words[i + 2] == "the" else ()
+        yield from [body for body in found if body is not None] or opaque(chart, i, j, "complement")
     elif word == "the":
         yield from _definite_complement(chart, i, j)
     elif word not in ("one", "no", "all", "every", "some", "each", "any", "only"):
@@ -270,7 +274,9 @@ def _is_verb(chart: Chart, at: int, place: Place, number: Number) -> bool:
     word = chart.words[at]
     if chart.is_name(at):
         return False
-    allowed = chart.rare or not is_rare(word) or place == "base"
+    # Drink Coke or Pepsi products: a noun, where a name stands before it as well as behind `or`.
+    listed = at > 1 and chart.is_name(at - 1) and chart.words[at - 2] in ("and", "or")
+    allowed = not is_rare(word) or place == "base" or (chart.rare and not listed)
     base = (is_base(word) and allowed) or word in ("have", "be", "do")
     if place == "finite":
         present = ((third(word) and allowed) or word in ("has", "does")) and number != "plural"
@@ -324,6 +330,9 @@ def shared_verb(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
         # In `includes Byzantine and Islamic Art` the last word is of both.
         named = named and (" " in words[first] or " " not in words[cut + 1])
         determined = words[first] in starts and words[cut + 1] in starts
+        # AMC service or HBO service: two of a kind.
+        named = named or (chart.is_name(first) and chart.is_name(cut + 1) and 1 < cut - first == j - cut - 1 < 4
+                          and words[first + 1 : cut] == words[cut + 2 : j])  # fmt: skip
         if not (named or determined):
             continue
         if words[first - 1] in ("between", "among"):

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from critics.grammar.chart import Chart, rule
 from critics.grammar.clauses import Referents, Said, clause, merged, objects, resolved
-from critics.grammar.lexicon import is_plural, past, third
+from critics.grammar.lexicon import is_participle, is_plural, past, third
 from critics.grammar.meaning import (
     ANY,
     HOLE,
     Compound,
+    Constant,
     Not,
     Operator,
     both,
@@ -19,7 +20,7 @@ from critics.grammar.meaning import (
     implies,
     joined,
 )
-from critics.grammar.nouns import Referent, subject
+from critics.grammar.nouns import Referent, modifiers, subject
 from critics.grammar.predicates import finite
 from critics.grammar.words import BE, CONDITIONS, OPENERS, PREPOSITIONS, PRONOUNS, SOMEONE, STRUCTURE
 
@@ -74,6 +75,8 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
     if words[i] in PREPOSITIONS and i == 0:
         yield from _moved(chart, i, j, referents)
         return
+    if i == 0 and j == len(words) and "," in words:
+        yield from _aside(chart, j)
     if words[i] == "either":
         yield from _either(chart, i, j, referents)
     yield from _two_clauses(chart, i, j, referents)
@@ -214,6 +217,30 @@ def _moved(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]
     if not set(words[i:cut]) & (STRUCTURE | set(BE)):
         moved = chart.rearranged([*chart.tokens[cut + 1 : j], *chart.tokens[i:cut]])
         yield from clause(moved, 0, len(moved.words), referents)
+
+
+def _aside(chart: Chart, j: int) -> Iterator[Said]:
+    """Tom, who is a cat, is warm; the mine, located in Peru, was sold; Ann is a novelist, born in Rome."""
+    words, tokens = chart.words, chart.tokens
+    first = words.index(",")
+    second = next((at for at in range(first + 1, j) if words[at] == ","), j)
+    opens = words[first + 1] if first + 1 < second else ""
+    relative, told = opens in ("who", "which"), is_participle(opens) and past(opens) is not None
+    if chart.has(first, second, "and", "or", "but") or not (relative or told or opens in ("a", "an")):
+        return
+    if second < j and chart.starts_verb(second + 1, j):
+        main = chart.rearranged([*tokens[:first], *tokens[second + 1 :]])
+        heads = [each.terms[0] for each in subject(chart, 0, first, ()) if each.kind == "term" and not each.owned]
+    elif second == j and relative and chart.is_name(first - 1) and not tokens[first - 1].owns and first > 2:
+        main, heads = chart.rearranged(tokens[:first]), [Constant(words[first - 1])]
+    elif second == j and told and words[1] in BE and words[2:3] in (("a",), ("an",)) and chart.is_name(0):
+        main, heads = chart.rearranged(tokens[:first]), [Constant(words[0])]
+    else:
+        return
+    role = chart.rules.inner(chart, first + 1, second, "complement", "singular")
+    for aside in modifiers(chart, first + 1, second, "singular") if relative or told else role:
+        for said in clause(main, 0, len(main.words), ()):
+            yield from (Said(both(filled(aside, HOLE, head), said.formula)) for head in heads[:1])
 
 
 def _either(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
