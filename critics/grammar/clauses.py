@@ -144,6 +144,8 @@ def applied(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula)
     """Say a predicate of a subject; bars what may be meant in two ways."""
     words = chart.words
     variable = chart.variable()
+    if each.head == "you":
+        return
     if _crosses(chart, each, part, at, j):
         place = next(k for k in range(at, j) if words[k] in ("some", "every", "each", "all", "any", "no"))
         chart.bar(place, "two quantifiers in one clause: which comes first is not said")
@@ -276,6 +278,7 @@ def objects(chart: Chart, i: int, j: int) -> tuple[Referent, ...]:
             if complement or modifies or before == "of" or kind:
                 continue
             thing = before in PLACES or before in ("from", "to", "during", "since", "the", "by")
+            thing = thing or chart.tokens[at].is_thing
             found.append(Referent(Constant(chart.words[at]), frozenset({"it"}) if thing else PRONOUNS))
         elif chart.words[at] == "the" and at + 1 < j and chart.is_content(at + 1):
             stop = at + 1

@@ -53,7 +53,7 @@ def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Itera
     if opener == "neither" and chart.words[i:j].count("nor") > 1:
         cuts = [i, *(at for at in range(i, j) if chart.words[at] == "nor"), j]
         lists = [_part(chart, a + 1, b, place, number) for a, b in pairwise(cuts)]
-        yield from (_together(opener, parts) for parts in product(*lists))
+        yield from (together(opener, parts) for parts in product(*lists))
         return
     for cut in range(i + 2, j - 1):
         if chart.words[cut] not in words:
@@ -62,12 +62,13 @@ def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Itera
         lefts = [_item(chart, a, b, place, number) for a, b in pieces] if len(pieces) > 1 else None
         if lefts is not None:
             for parts in product(*lefts, _part(chart, cut + 1, j, place, number)):
-                yield _together(opener, parts)
+                yield together(opener, parts)
         for parts in product(_part(chart, i + 1, cut, place, number), _part(chart, cut + 1, j, place, number)):
-            yield _together(opener, parts)
+            yield together(opener, parts)
 
 
-def _together(opener: str, parts: tuple[Formula, ...]) -> Formula:
+def together(opener: str, parts: tuple[Formula, ...]) -> Formula:
+    """Join predicates as `either`, `both` or `neither` does."""
     if opener == "either":
         return Compound(Operator.XOR, parts)
     return both(*(map(Not, parts) if opener == "neither" else parts))
@@ -155,6 +156,10 @@ def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
         return [Not(part) for part in chart.rules.inner(chart, i + 1, j, _denied(place), number)]
     if word in PRONOUNS and chart.words[i - 1] in ("or", "nor") and _one_name(chart):
         return chart.rules.finite(chart, i + 1, j, "plural" if word == "they" else "singular")
+    turned = word in BE or word in DO or word in MODALS
+    if turned and chart.words[i - 1] == "nor" and chart.words[i + 1] in PRONOUNS and _one_name(chart):
+        other = chart.rearranged([chart.tokens[i], *chart.tokens[i + 2 : j]])
+        return chart.rules.finite(other, 0, len(other.words), "plural" if chart.words[i + 1] == "they" else "singular")
     if place == "finite":
         return chart.rules.finite(chart, i, j, number)
     found = list(chart.rules.inner(chart, i, j, place, number))

@@ -83,6 +83,10 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
         yield from _name(chart, i)
     elif j - i == 1 and word in PRONOUNS:
         yield from _pronoun(chart, i, referents)
+    elif word == "you" and j - i == 1:
+        # If you work, you eat: whoever works.
+        terms = tuple(each.term for each in referents if each.head == "you")
+        yield Subject("term", "plural", terms=terms) if terms else Subject("any", "plural", head="you")
     elif word in POSSESSIVES:
         yield from _own(chart, i, j, referents)
     elif pair := _two_individuals(chart, i, j):
@@ -236,6 +240,8 @@ def _someone(chart: Chart, i: int, j: int) -> Iterator[Subject]:
 
 def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     word, rest = chart.words[i], i + 1
+    if rest + 1 < j and chart.words[rest] == "of" and _owner(chart, rest + 1, j) and word in ("all", "some", "each"):
+        rest += 1
     if rest >= j or chart.words[rest] in ("the", "of"):
         return
     if word in ("a", "an"):
@@ -290,7 +296,8 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     if (
         chart.is_name(i)
         and not auxiliary
-        and any(third(chart.words[at]) and not is_rare(chart.words[at]) for at in (i + 1, j - 1) if at < j)
+        and any(third(chart.words[at]) and (not is_rare(chart.words[at]) or _has_place(chart, at))
+                for at in (i + 1, j - 1) if at < j)  # fmt: skip
     ):
         # Tom likes, and no toms of the kind `likes`.
         return
@@ -310,6 +317,10 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     if mass and all(map(chart.is_content, range(i + named, j))) and not is_participle(chart.words[j - 1]):
         # Corruption is a crime: the kind itself.
         yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
+
+
+def _has_place(chart: Chart, at: int) -> bool:
+    return chart.has(at + 1, at + 2, *PREPOSITIONS, "a", "an", "the")
 
 
 # ---- nouns with what restricts them ----
@@ -352,7 +363,7 @@ def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
     if word in RELATIVE or word == "not" or (word in PREPOSITIONS and word != "to"):
         return True
     if is_participle(word) and (at + 1 < j or word in verb_forms().participle):
-        return True
+        return not _is_compound(chart, at, j)
     if at + 2 >= j or not chart.is_content(at):
         return False
     if word.endswith("er") and chart.words[at + 1] == "than":
@@ -362,6 +373,15 @@ def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
         return is_participle(chart.words[at + 1])
     after_plural = is_plural(chart.words[at - 1]) and not is_plural(word) and not is_base(word) and past(word) is None
     return after_plural and chart.words[at + 1] in PREPOSITIONS
+
+
+def _is_compound(chart: Chart, at: int, j: int) -> bool:
+    """Say whether one bare noun stands behind a word in -ing: `a language processing task` is not taken apart."""
+    after, last = chart.words[at + 1 : at + 2], at + 2 >= j or chart.words[at + 2] in RELATIVE | PREPOSITIONS
+    if not (after and last and gerund(chart.words[at]) and chart.is_content(at + 1)):
+        return False
+    opens = max((k for k in range(at) if chart.words[k] in ("a", "an")), default=-1)
+    return 0 <= opens < at - 1 and all(map(chart.is_content, range(opens + 1, at))) and not is_plural(after[0]) and not is_adverb(after[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,7 +463,8 @@ def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]
     if chart.is_name(i):
         return
     if word in RELATIVE:
-        yield from chart.rules.finite(chart, i + 1, j, number)
+        if chart.words[j - 1] != "to":
+            yield from chart.rules.finite(chart, i + 1, j, number)
         yield from object_relative(chart, i, j)
         return
     if word == "not":

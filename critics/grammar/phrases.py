@@ -91,6 +91,14 @@ def _speaks_of_earlier(chart: Chart, i: int, j: int) -> bool:
     return False
 
 
+def is_part(chart: Chart, at: int) -> bool:
+    """Say whether a quantifier is part of a name: without any fee, the largest hall of any school, all their work."""
+    word, before, after = chart.words[at], chart.words[at - 1] if at else "", chart.words[at + 1 : at + 2]
+    if word == "all" and after and after[0] in POSSESSIVES:
+        return True
+    return before == "without" or (word == "any" and before == "of" and any(w.endswith("est") for w in chart.words[:at]))
+
+
 class _Phrase:
     """Reads one phrase from left to right; `None` from a step means that the phrase is not opaque."""
 
@@ -158,7 +166,7 @@ class _Phrase:
 
     def _definite(self) -> bool:
         chart = self.chart
-        if self.in_clause:
+        if self.in_clause or chart.words[self.at + 1 : self.end] == ("most",):
             self.words.append("the")
             return True
         stop = self.at + 1
@@ -270,7 +278,7 @@ class _Phrase:
             self.has_verb = True
             return True
         timed = word in ("every", "each", "all", "some", "this", "any") and chart.vocabulary.singular(after) in TIMES
-        timed = timed or (word == "any" and chart.words[at - 1] == "without")
+        timed = timed or is_part(chart, at)
         verbal = word == "been" or (word in ("be", "being") and at > self.start)
         perfect = word == "have" and at > self.start and chart.words[at - 1] == "to"
         other = word in ("other", "another", "others", "one") and at > self.start and self.role != "noun"
@@ -289,7 +297,8 @@ class _Phrase:
 
     def _content(self, word: str) -> bool:
         chart, at = self.chart, self.at
-        if not chart.is_content(at) and not (word in OBJECT_QUANTITIES and at > self.start):
+        kept = (word in OBJECT_QUANTITIES and at > self.start) or (word == "same" and self.in_clause)
+        if not chart.is_content(at) and not kept:
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""
         if self.role == "verb" and self.words[:1] == ["did"] and self.words[2:] == ["by", "_"] and past(word):

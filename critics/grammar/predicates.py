@@ -1,9 +1,10 @@
 """Predicates: what follows a subject, as a formula about it."""
 
 from collections.abc import Iterator
+from itertools import product
 
 from critics.grammar.chart import Chart, Place, Rules, rule
-from critics.grammar.joining import coordinated
+from critics.grammar.joining import coordinated, together
 from critics.grammar.lexicon import is_adverb, is_base, is_noun_too, is_participle, is_plural, is_rare, past, third
 from critics.grammar.meaning import (
     HOLE,
@@ -23,7 +24,7 @@ from critics.grammar.meaning import (
     marked,
 )
 from critics.grammar.nouns import EVERYONE, modifiers, nominal
-from critics.grammar.phrases import definite, opaque
+from critics.grammar.phrases import definite, is_part, opaque
 from critics.grammar.words import (
     BE,
     DENIABLE_MODALS,
@@ -173,7 +174,7 @@ def simple(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterat
     """Read one predicate that no connective joins."""
     if i >= j or (chart.is_name(i) and place != "complement"):
         return
-    if chart.has(i + 1, j, "either", "both"):
+    if chart.has(i + 1, j, *OPENERS):
         yield from _spliced(chart, i, j, place, number)
     elif place == "complement":
         yield from _complement(chart, i, j, number)
@@ -185,17 +186,16 @@ def _spliced(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iter
     """Written either in C or in Python: the words before belong to each."""
     words = chart.words
     for at in range(i + 1, j - 2):
-        if words[at] not in ("either", "both") or chart.has(i, at, "and", "or", "not", *RELATIVE):
+        if words[at] not in OPENERS or chart.has(i, at, "and", "or", "not", *RELATIVE):
             continue
-        word, operator = ("or", Operator.XOR) if words[at] == "either" else ("and", Operator.AND)
+        word = {"either": "or", "both": "and", "neither": "nor"}[words[at]]
         for cut in range(at + 2, j - 1):
             if words[cut] != word or chart.has(at + 1, j, "not", "either", "neither", *RELATIVE):
                 continue
             tokens = chart.tokens
             charts = [chart.rearranged([*tokens[i:at], *rest]) for rest in (tokens[at + 1 : cut], tokens[cut + 1 : j])]
             one, other = (simple(each, 0, len(each.words), place, number) for each in charts)
-            yield from (Compound(operator, (left, right)) if operator is Operator.XOR else both(left, right)
-                        for left in one for right in other)  # fmt: skip
+            yield from (together(words[at], parts) for parts in product(one, other))
 
 
 def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
@@ -257,7 +257,7 @@ def _verb(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterato
         if chart.has(at, place_of, *RELATIVE, "where", "whose"):
             # What stands in a clause about an object is part of its name.
             break
-        if opens and chart.words[place_of - 1] != "without" and not _is_time(chart, place_of, j):
+        if opens and not is_part(chart, place_of) and not _is_time(chart, place_of, j):
             yield from _quantified_object(chart, i, place_of, j)
             return
     shared = list(shared_verb(chart, i, at, j))

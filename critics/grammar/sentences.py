@@ -25,6 +25,7 @@ from critics.grammar.predicates import finite
 from critics.grammar.words import BE, CONDITIONS, OPENERS, PREPOSITIONS, PRONOUNS, SOMEONE, STRUCTURE
 
 _OPEN: dict[str, frozenset[str]] = {
+    "you": frozenset({"you"}),
     "someone": frozenset({"he", "she", "they"}),
     "something": frozenset({"it", "they"}),
 }
@@ -137,7 +138,7 @@ def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iter
         if any(sentence(chart, k + 1, at, referents) and clause(chart, i, k, referents) for k in joints):
             chart.bar(at, "`if` may reach one clause or both before it: put the condition first")
             return
-        if words[at + 1] in PRONOUNS:
+        if words[at + 1] in PRONOUNS or (words[at + 1] == "the" and words[at + 2] in words[i:at]):
             yield from _backed_by_pronoun(chart, i, at, j)
         else:
             yield from _conditional(chart, (at + 1, j), (i, at), referents)
@@ -225,7 +226,7 @@ def _aside(chart: Chart, j: int) -> Iterator[Said]:
     first = words.index(",")
     second = next((at for at in range(first + 1, j) if words[at] == ","), j)
     opens = words[first + 1] if first + 1 < second else ""
-    relative, told = opens in ("who", "which"), is_participle(opens) and past(opens) is not None
+    relative, told = opens in ("who", "which"), is_participle(opens) and not opens.endswith("ing")
     if chart.has(first, second, "and", "or", "but") or not (relative or told or opens in ("a", "an")):
         return
     if second < j and chart.starts_verb(second + 1, j):
@@ -365,6 +366,8 @@ def _opened_clause(chart: Chart, i: int, j: int, referents: Referents) -> Iterat
                 part = resolved(chart, (at, j), each, told, referents)
                 if part is None:
                     continue
+                if each.head == "you":
+                    chart.notes.add("you: everyone")
                 kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
                 open_one = Referent(ANY, _OPEN.get(each.head, PRONOUNS), each.head)
                 yield Said(both(kind, filled(part, HOLE, ANY)), (open_one, *objects(chart, at, j)))

@@ -35,6 +35,8 @@ class Token:
     start: int
     end: int
     is_name: bool = False
+    is_thing: bool = False
+    """True if it is an acronym or has a digit: nobody who is `he` or `she`."""
 
     @property
     def owns(self) -> bool:
@@ -104,7 +106,8 @@ def _named(raw: list[Token], vocabulary: Vocabulary) -> Iterator[Token]:
 def _closed(run: list[Token]) -> Iterator[Token]:
     if run:
         word = " ".join(re.sub(r"[^\w'+#./-]", "", token.word) for token in run).lower().rstrip(".")
-        yield Token(word, run[0].start, run[-1].end, is_name=True)
+        is_thing = all(re.search(r"\d|^[A-Z]{2,}\W*$", token.word) for token in run)
+        yield Token(word, run[0].start, run[-1].end, is_name=True, is_thing=is_thing)
         run.clear()
 
 
@@ -138,11 +141,19 @@ def _links(token: Token, after: Token | None, raw: list[Token], at: int) -> bool
     return token.word == "the" and raw[at - 1].word == "of" and after.word[:1].isupper()
 
 
+_IF_NOT = re.compile(r"or (?:, )?if (?:not|(?:he|she|it|they) (?:do|does|is|are|can|did|was|were)(?: not)?) ,(?: then)? ")
+
+
 def _joined(tokens: list[Token]) -> Iterator[Token]:
     """Join `no one`, `he or she`, and a place with what it lies in: `in Portland, Oregon`."""
     at = 0
     while at < len(tokens):
         words = tuple(token.word for token in tokens[at : at + 3])
+        if words[0] == "or" and (idle := _IF_NOT.match(" ".join(token.word for token in tokens[at : at + 10]))):
+            # A or, if not, then B: A or B.
+            yield tokens[at]
+            at += len(idle[0].split())
+            continue
         if words[:2] in _JOINED or words[:1] in _JOINED:
             size = 2 if words[:2] in _JOINED else 1
             yield Token(_JOINED[words[:size]], tokens[at].start, tokens[at + size - 1].end)
