@@ -174,8 +174,9 @@ def simple(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterat
     """Read one predicate that no connective joins."""
     if i >= j or (chart.is_name(i) and place != "complement"):
         return
-    if chart.has(i + 1, j, *OPENERS):
-        yield from _spliced(chart, i, j, place, number)
+    spliced = list(_spliced(chart, i, j, place, number)) if chart.has(i + 1, j, *OPENERS) else []
+    if spliced or chart.has(i + 1, j, "either", "both"):
+        yield from spliced
     elif place == "complement":
         yield from _complement(chart, i, j, number)
     else:
