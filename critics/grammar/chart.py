@@ -9,7 +9,7 @@ from typing import Concatenate, Literal, ParamSpec, TypeVar
 from critics.grammar.lexicon import Vocabulary, is_adverb, is_base, is_content, is_rare, past, third
 from critics.grammar.meaning import Atom, Compound, Formula, Not, Quantified, Variable, buried
 from critics.grammar.tokens import Token
-from critics.grammar.words import BE, DO, HAVE, MODALS, OPENERS, POSSESSIVES, Number
+from critics.grammar.words import AUXILIARIES, BE, DO, HAVE, MODALS, OPENERS, POSSESSIVES, Number
 
 Span = ParamSpec("Span")
 Item = TypeVar("Item")
@@ -134,7 +134,7 @@ class Chart:
         if at >= end or self.tokens[at].is_name:
             return False
         word = self.words[at]
-        if word in BE or word in DO or word in MODALS or word in HAVE or word in OPENERS or word in ("never", "do"):
+        if word in AUXILIARIES or word in OPENERS or word in ("never", "do"):
             return True
         if (third(word) or is_base(word)) and (self.rare or not is_rare(word)):
             return True

@@ -28,16 +28,17 @@ from critics.grammar.meaning import (
     quantifiers,
     some,
 )
-from critics.grammar.nouns import Referent, Subject, nominal, subject
+from critics.grammar.nouns import nominal
 from critics.grammar.predicates import agrees, finite, negatable
+from critics.grammar.subjects import Referent, Subject, subject
 from critics.grammar.words import (
     ALONE_RECIPROCAL,
+    AUXILIARIES,
     BE,
     COLLECTIVE,
     DO,
     HAVE,
     KIND_PREDICATES,
-    MODALS,
     NUMBERS,
     OPENERS,
     PERSON_ENDINGS,
@@ -100,7 +101,12 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         person = {"his": "he", "her": "she", "its": "it", "their": "they"}[word]
         others = {one.term for one in referents if person in one.pronouns} - own
         is_same = bool(referents) and referents[0].term in own
-        if others and not is_same and chart.has(*span, word) and any(" own " in f" {name} " for name in predicates(part)):
+        if (
+            others
+            and not is_same
+            and chart.has(*span, word)
+            and any(" own " in f" {name} " for name in predicates(part))
+        ):
             chart.bar(chart.words.index(word, span[0]), "whose it is is not said: name who is meant")
             return None
     for word in {name.strip() for name in free_variables(part) if name.startswith(" ")}:
@@ -244,7 +250,7 @@ def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula
 def question(chart: Chart) -> Iterator[Formula]:
     """Read a yes-no question as the statement that it asks about: is Tom warm, does Tom bark, can Tom fly."""
     words, end = chart.words, len(chart.words)
-    if not words or not (words[0] in BE or words[0] in DO or words[0] in MODALS or words[0] in HAVE):
+    if not words or words[0] not in AUXILIARIES:
         return
     if "any" in words:
         chart.bar(words.index("any"), "`any` in a question may ask for one or for all: say `some` or `every`")

@@ -7,9 +7,9 @@ from critics.grammar.chart import Chart, Place, rule
 from critics.grammar.lexicon import is_adverb, is_base, is_participle, is_plural, past, third
 from critics.grammar.meaning import Compound, Formula, Not, Operator, both, joined
 from critics.grammar.words import (
+    AUXILIARIES,
     BE,
     DO,
-    HAVE,
     MODALS,
     OCCUPATION_ENDINGS,
     OCCUPATIONS,
@@ -120,15 +120,7 @@ def _shares_object(chart: Chart, i: int, cut: int, right: int, j: int, place: Pl
     while start < j and is_adverb(chart.words[start]):
         start += 1
     word = chart.words[start] if start < j else ""
-    if (
-        len(first) != 1
-        or start + 1 >= j
-        or word in BE
-        or word in HAVE
-        or word in MODALS
-        or word in DO
-        or word in OPENERS
-    ):
+    if len(first) != 1 or start + 1 >= j or word in AUXILIARIES or word in OPENERS:
         return False
     return chart.words[i] not in OPENERS and chart.starts_verb(first[0], cut) and word not in ("not", "never")
 
@@ -164,7 +156,7 @@ def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
         return chart.rules.finite(chart, i, j, number)
     found = list(chart.rules.inner(chart, i, j, place, number))
     if place == "complement" and chart.starts_verb(i, j):
-        own = word in BE or word in MODALS or word in DO or word in HAVE or third(word) is not None
+        own = word in AUXILIARIES or third(word) is not None
         adverb = is_adverb(word) and chart.is_finite(i + 1, j)
         if own or adverb or (number == "plural" and is_base(word)):
             found += chart.rules.finite(chart, i, j, number)
@@ -211,7 +203,7 @@ def _parallel(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) 
         return True
     if chart.is_name(right):
         return not _has_object(chart, i, cut) and cut - i == 1 and chart.is_name(i)
-    if word in BE or word in MODALS or word in DO or word in HAVE:
+    if word in AUXILIARIES:
         return True
     if is_participle(word) or word in PREPOSITIONS or is_adverb(word):
         return True
@@ -233,7 +225,7 @@ def _has_object(chart: Chart, i: int, cut: int) -> bool:
 
 def _parallel_verb(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) -> bool:
     words, word = chart.words, chart.words[right]
-    if word in BE or word in DO or word in MODALS or word in HAVE or word in OPENERS or word in ("never", "not"):
+    if word in AUXILIARIES or word in OPENERS or word in ("never", "not"):
         return place == "finite" or word in ("have", "never", "not", "do") or word in OPENERS
     if is_adverb(word):
         return right + 1 < j and _parallel(chart, i, cut, right + 1, j, place)

@@ -204,7 +204,8 @@ _NO_NAMES = frozenset(
 
 
 _TITLE = re.compile(
-    r"(?<![\w'-])[A-Z]\w*(?: [A-Z]\w*)* (?:(?:at|as|in|on|of|the|a|am|for|to|with|from|under|over) ){1,2}[A-Z]\w*(?: [A-Z]\w*)*"
+    r"(?<![\w'-])[A-Z]\w*(?: [A-Z]\w*)* (?:(?:at|as|in|on|of|the|a|am|for|to|with|from|under|over) ){1,2}"
+    r"[A-Z]\w*(?: [A-Z]\w*)*"
 )
 
 

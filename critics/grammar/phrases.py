@@ -17,11 +17,9 @@ from critics.grammar.words import (
     ATTITUDES,
     AUXILIARIES,
     BE,
-    DO,
     DROPPED_ADVERBS,
     EVERY,
     HAVE,
-    MODALS,
     OBJECT_QUANTITIES,
     OBJECTS,
     PLACES,
@@ -96,7 +94,9 @@ def is_part(chart: Chart, at: int) -> bool:
     word, before, after = chart.words[at], chart.words[at - 1] if at else "", chart.words[at + 1 : at + 2]
     if word == "all" and after and after[0] in POSSESSIVES:
         return True
-    return before == "without" or (word == "any" and before == "of" and any(w.endswith("est") for w in chart.words[:at]))
+    return before == "without" or (
+        word == "any" and before == "of" and any(w.endswith("est") for w in chart.words[:at])
+    )
 
 
 class _Phrase:
@@ -262,7 +262,7 @@ class _Phrase:
 
     def _is_auxiliary(self, word: str) -> bool:
         return (
-            word in BE or word in MODALS or word in DO or word in HAVE or word in STRUCTURE or word == "this"
+            word in AUXILIARIES or word in STRUCTURE or word == "this"
             or word in ("other", "another", "others", "one")
         )  # fmt: skip
 

@@ -20,8 +20,9 @@ from critics.grammar.meaning import (
     implies,
     joined,
 )
-from critics.grammar.nouns import Referent, modifiers, subject
+from critics.grammar.nouns import modifiers
 from critics.grammar.predicates import finite
+from critics.grammar.subjects import Referent, subject
 from critics.grammar.words import BE, CONDITIONS, OPENERS, PREPOSITIONS, PRONOUNS, SOMEONE, STRUCTURE
 
 _OPEN: dict[str, frozenset[str]] = {
@@ -115,7 +116,8 @@ def _is_when(chart: Chart, at: int, j: int) -> bool:
     if chart.words[at] != "when" or at + 2 >= j or chart.words[at + 1] not in PRONOUNS:
         return False
     chart.notes.add("when: if")
-    return not any(word in ("was", "were", "did", "had") or past(word) and not third(word) for word in chart.words[:j])
+    told = chart.words[:j]
+    return not any(word in ("was", "were", "did", "had") or (past(word) and not third(word)) for word in told)
 
 
 def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iterator[Said]:

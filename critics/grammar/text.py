@@ -10,7 +10,9 @@ from critics.grammar.reader import Reader, Reading, Refusal
 
 _BOUNDARY = re.compile(r"(?<=[.?!])(?P<closing>[\"'”’)]?)\s+(?=[\"'“‘(\[]?[A-Z0-9])|\s*\n+\s*")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs|e\.g|i\.e))\.[\"'”’)]?$")
-_LISTED = re.compile(r"\s*(?:[-*•]\s+|\[[A-Z\d]{1,4}\]\s+|\(?\d{1,3}[.):-]\s+|(?:Premise|Fact|Rule)\s+\d{1,3}\s*[.:]\s*)")
+_LISTED = re.compile(
+    r"\s*(?:[-*•]\s+|\[[A-Z\d]{1,4}\]\s+|\(?\d{1,3}[.):-]\s+|(?:Premise|Fact|Rule)\s+\d{1,3}\s*[.:]\s*)"
+)
 _VALUES = r"true(?:, false,? or (?:unknown|uncertain)| or false)?"
 _QUESTION_LEAD = re.compile(
     rf"(?:query: ?)?(?:based on the above information, ?)?is the following statement {_VALUES} ?[?:] ?"

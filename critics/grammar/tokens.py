@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from critics.grammar.lexicon import Vocabulary
-from critics.grammar.words import ARTICLES, AUXILIARIES, COORDINATING_NAMES, FUNCTION, NUMBERS, PREPOSITIONS
+from critics.grammar.words import (
+    ARTICLES,
+    AUXILIARIES,
+    CONNECTIVES,
+    COORDINATING_NAMES,
+    FUNCTION,
+    NUMBERS,
+    PREPOSITIONS,
+)
 
 _PIECE = re.compile(r'"[^"\n]*"|,|[^\s,"]+')
 _FULL_STOP = re.compile(r"[.?!]+\s*$")
@@ -118,7 +126,7 @@ def _is_capital(raw: list[Token], at: int, run: list[Token], vocabulary: Vocabul
     if not (word[:1].isupper() or (re.search(r"\d", word) and re.search(r"[A-Za-z]", word))):
         return False
     function = low in FUNCTION or low in NUMBERS
-    if at and ((word.isupper() and (len(word) > 1 or run)) or (run and low not in AUXILIARIES)):
+    if at and ((word.isupper() and (len(word) > 1 or run)) or (run and low not in AUXILIARIES | CONNECTIVES)):
         function = False
     if word == "A" and run:
         return True
@@ -141,7 +149,9 @@ def _links(token: Token, after: Token | None, raw: list[Token], at: int) -> bool
     return token.word == "the" and raw[at - 1].word == "of" and after.word[:1].isupper()
 
 
-_IF_NOT = re.compile(r"or (?:, )?if (?:not|(?:he|she|it|they) (?:do|does|is|are|can|did|was|were)(?: not)?) ,(?: then)? ")
+_IF_NOT = re.compile(
+    r"or (?:, )?if (?:not|(?:he|she|it|they) (?:do|does|is|are|can|did|was|were)(?: not)?) ,(?: then)? "
+)
 
 
 def _joined(tokens: list[Token]) -> Iterator[Token]:

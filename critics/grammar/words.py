@@ -39,8 +39,7 @@ TIMES = _listed(
     wednesday thursday friday saturday sunday hour semester"""
 )
 CONNECTIVES = _listed("and or but nor")
-AUXILIARIES = frozenset(BE) | frozenset(DO) | frozenset(HAVE) | MODALS | CONNECTIVES
-"""Words that end a name, also with a capital: `Does Tom Like Ann`."""
+AUXILIARIES = frozenset(BE) | frozenset(DO) | frozenset(HAVE) | MODALS
 OPENERS = _listed("either neither both")
 CONDITIONS = _listed("if when whenever")
 NUMBERS = _listed(
