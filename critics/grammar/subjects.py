@@ -1,0 +1,298 @@
+"""Subjects: named individuals, quantifiers with what restricts them, pronouns, and kinds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from critics.grammar.chart import Chart, rule
+from critics.grammar.lexicon import is_adverb, is_base, is_participle, is_plural, is_rare, third
+from critics.grammar.meaning import Constant, Formula, Operator, Term, atom, joined
+from critics.grammar.nouns import EVERYONE, head, modifiers, nominal
+from critics.grammar.phrases import definite
+from critics.grammar.words import (
+    EVERY,
+    MODALS,
+    NUMBERS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    PRONOUNS,
+    SOMEONE,
+    STRUCTURE,
+    Number,
+)
+
+Kind = Literal["term", "terms", "every", "any", "none", "some", "only", "generic"]
+_KINDS: dict[str, Kind] = {"every": "every", "some": "some", "any": "any", "no": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Referent:
+    """An individual that a pronoun may stand for, and by which pronouns."""
+
+    term: Term
+    pronouns: frozenset[str] = PRONOUNS
+    head: str = ""
+    """The noun that brought it in: `the student` of `if a student ..`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A subject read: named individuals, or a quantifier with what restricts it."""
+
+    kind: Kind
+    number: Number
+    restriction: Formula | None = None
+    terms: tuple[Term, ...] = ()
+    operator: Operator = Operator.AND
+    head: str = ""
+    owned: str = ""
+    """The noun of `his score`, with `own` before it: a predicate is said of its owner."""
+
+
+@rule
+def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> Iterator[Subject]:
+    """Read a span as a subject, in all ways."""
+    if j - i > 1 and chart.words[j - 1] == ",":
+        j -= 1
+    if i >= j:
+        return
+    word = chart.words[i]
+    if j - i == 1 and chart.is_name(i):
+        yield from _name(chart, i)
+    elif j - i == 1 and word in PRONOUNS:
+        yield from _pronoun(chart, i, referents)
+    elif word == "you" and j - i == 1:
+        # If you work, you eat: whoever works.
+        terms = tuple(each.term for each in referents if each.head == "you")
+        yield Subject("term", "plural", terms=terms) if terms else Subject("any", "plural", head="you")
+    elif word in POSSESSIVES:
+        yield from _own(chart, i, j, referents)
+    elif pair := _two_individuals(chart, i, j):
+        yield Subject("terms", "plural", terms=pair)
+    elif word in ("the", "that", "this"):
+        yield from _definite(chart, i, j, referents)
+    elif _owner(chart, i, j) and all(chart.is_content(at) or chart.is_name(at) for at in range(i + 1, j)):
+        if not is_plural(chart.words[j - 1]):
+            yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
+    elif _is_list_of_names(chart, i, j):
+        yield from _names(chart, i, j)
+    elif word in SOMEONE:
+        yield from _someone(chart, i, j)
+    elif word == "only":
+        yield from (Subject("only", "plural", body) for body in nominal(chart, i + 1, j, "plural"))
+    elif word in EVERY or word in ("no", "some", "a", "an"):
+        yield from _quantified(chart, i, j)
+    else:
+        yield from _bare(chart, i, j)
+
+
+def _owner(chart: Chart, i: int, j: int) -> bool:
+    """Say whether `Tom's` or `Yale university's` opens a span, of whose owner something is said."""
+    owns = chart.tokens[i].owns or (chart.is_name(i) and i + 1 < j and chart.words[i + 1].endswith("'s"))
+    return owns and j - i > 1 and chart.is_content(j - 1) and not chart.words[j - 1].endswith("'s")
+
+
+def _name(chart: Chart, i: int) -> Iterator[Subject]:
+    word = chart.words[i]
+    if chart.tokens[i].owns:
+        return
+    plural = word.endswith("s") and not word.endswith("ss")
+    yield Subject("term", "either" if plural and " " in word else "singular", terms=(Constant(word),))
+    if plural and " " not in word and is_plural(word):
+        singular = chart.vocabulary.singular(word)
+        yield Subject("generic", "plural", atom(singular), head=singular)
+
+
+def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[Subject]:
+    word = chart.words[i]
+    number: Number = "plural" if word == "they" else "singular"
+    possible = [each.term for each in referents if word in each.pronouns]
+    if word == "they" and possible and referents[0].term.name == "any":  # type: ignore[union-attr]
+        possible = possible[:1]
+    if len(possible) > 1 and chart.conventions.pronoun == "first":
+        chart.notes.add("pronoun: the first that was named")
+        possible = possible[:1]
+    if len(possible) == 1 and getattr(possible[0], "name", "").startswith("a "):
+        chart.trouble(i, "it may stand for something that has no name: name what is meant")
+    elif len(possible) == 1:
+        yield Subject("term", number, terms=(possible[0],))
+    elif possible:
+        chart.bar(i, "it may stand for more than one: name who is meant")
+    else:
+        chart.trouble(i, "nothing in the sentence is what it stands for: name who is meant")
+
+
+def _own(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> Iterator[Subject]:
+    """His score: what is said of it is said of him, as one predicate."""
+    word = chart.words[i]
+    person = {"his": "he", "her": "she", "its": "it", "their": "they"}[word]
+    possible = {each.term: None for each in referents if person in each.pronouns}
+    if len(possible) != 1:
+        chart.trouble(i, "it may stand for nothing, or for more than one: name who is meant")
+        return
+    if i + 1 < j and all(chart.is_content(at) or chart.is_name(at) for at in range(i + 1, j)):
+        plural = is_plural(chart.words[j - 1])
+        noun = [*chart.words[i + 1 : j - 1], chart.vocabulary.singular(chart.words[j - 1])]
+        yield Subject("term", "plural" if plural else "singular", terms=tuple(possible), owned=" ".join(["own", *noun]))
+
+
+def _definite(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> Iterator[Subject]:
+    last = chart.words[j - 1]
+    if j - i == 2 and any(each.head == last for each in referents):
+        # If a student works, then the student ..: the one noun that `a` brought in.
+        verb = next((at for at in range(2, i) if chart.starts_verb(at, i)), i)
+        if any(chart.vocabulary.singular(word) == last for word in chart.words[verb:i]):
+            chart.bar(i, f"there may be two of `{last}`: say it with names")
+            return
+        yield from (Subject("term", "singular", terms=(each.term,)) for each in referents if each.head == last)
+        return
+    if chart.words[i] != "the":
+        return
+    if is_plural(last) and chart.words[j : j + 1] in (("is",), ("was",), ("has",)):
+        found = definite(chart, i, j)
+        yield from () if found is None else (Subject("term", "singular", terms=(found,)),)
+        return
+    if is_plural(last) and not chart.is_name(j - 1) and not is_base(last):
+        chart.trouble(i, "`the` with a plural may mean each of them or all together: say `all`")
+        return
+    found = definite(chart, i, j, placed=True)
+    if found is None:
+        return
+    if chart.is_name(j - 1) and last.endswith("s"):
+        yield Subject("term", "either", terms=(found,))
+    elif not is_plural(last):
+        yield Subject("term", "singular", terms=(found,))
+
+
+def _is_list_of_names(chart: Chart, i: int, j: int) -> bool:
+    words = [chart.words[at] for at in range(i, j) if not chart.is_name(at)]
+    return bool({"and", "or", "nor"} & set(words)) and all(
+        word in (",", "and", "or", "nor", "both", "either", "neither", "the") for word in words
+    )
+
+
+def _two_individuals(chart: Chart, i: int, j: int) -> tuple[Term, ...]:
+    """Return the two of `the dog and the cat`, `the dog and Tom`; nothing where they are not two individuals."""
+    words = chart.words
+    if words[i:j].count("and") != 1 or "the" not in (words[i], words[i + words[i:j].index("and") + 1]):
+        return ()
+    cut = i + words[i:j].index("and")
+    found: list[Term] = []
+    for start, stop in ((i, cut), (cut + 1, j)):
+        if stop - start == 1 and chart.is_name(start):
+            found.append(Constant(words[start]))
+        elif words[start] == "the" and " ".join(words[start + 1 : stop]) in chart.vocabulary.definites:
+            one = definite(chart, start, stop)
+            found += [] if one is None else [one]
+    return tuple(found) if len(found) == 2 else ()
+
+
+def _names(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    """Tom and Ann; either Tom or Ann; neither Tom nor Ann."""
+    words = set(chart.words[i:j])
+    names = tuple(Constant(chart.words[at]) for at in range(i, j) if chart.is_name(at))
+    if len(names) < 2 or len({"and", "or", "nor"} & words) != 1 or chart.tokens[j - 1].owns:
+        return
+    if "neither" in words:
+        if "nor" in words and chart.words[i] == "neither":
+            yield Subject("terms", "either", terms=names, operator=Operator.IFF)
+    elif "and" in words and "either" not in words:
+        yield Subject("terms", "plural", terms=names)
+    elif "or" in words and "both" not in words:
+        yield Subject("terms", "singular", terms=names, operator=Operator.XOR if "either" in words else Operator.OR)
+
+
+def _someone(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    determiner, noun = SOMEONE[chart.words[i]]
+    kind = _KINDS[determiner]
+    name = "something" if noun == "thing" else "someone"
+    if noun != "thing":
+        chart.notes.add(EVERYONE)
+    if i + 1 == j:
+        yield Subject(kind, "singular", None, head=name)
+    else:
+        for number in ("singular", "plural") if kind == "none" else ("singular",):
+            for more in modifiers(chart, i + 1, j, number):
+                yield Subject(kind, "singular", more, head=name)
+
+
+def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    word, rest = chart.words[i], i + 1
+    if rest + 1 < j and chart.words[rest] == "of" and _owner(chart, rest + 1, j) and word in ("all", "some", "each"):
+        rest += 1
+    if rest >= j or chart.words[rest] in ("the", "of"):
+        return
+    if word in ("a", "an"):
+        for body in nominal(chart, rest, j, "singular"):
+            yield Subject("generic", "singular", body, head=_head_of(chart, rest, j))
+        return
+    kind: Kind = "none" if word == "no" else "some" if word == "some" else "any" if word == "any" else "every"
+    if chart.words[rest] in ("who", "that") and word != "some":
+        yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
+        return
+    after = chart.words[rest + 1] if rest + 1 < j else ""
+    if kind in ("every", "none", "any") and is_participle(chart.words[rest]) and after in PREPOSITIONS:
+        # All sold in the market.
+        yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
+        return
+    for number in ("singular", "plural"):
+        if EVERY.get(word, "either") in ("either", number):
+            for body in nominal(chart, rest, j, number):
+                yield Subject(kind, number, body, head=_head_of(chart, rest, j))
+    if kind in ("every", "any") and j - rest == 3 and after == "and":
+        # All cats and dogs: each of both kinds.
+        for one in nominal(chart, rest, rest + 1, "plural"):
+            for other in nominal(chart, rest + 2, j, "plural"):
+                if one is not None and other is not None and is_plural(chart.words[rest]):
+                    yield Subject(kind, "plural", joined(Operator.OR, one, other))
+
+
+def _is_alone(verb: str) -> bool:
+    """Say whether a number before this verb is spoken of itself: two is even."""
+    return verb in ("is", "was", "does", "equals") or verb in MODALS
+
+
+def _head_of(chart: Chart, i: int, j: int) -> str:
+    """Return the singular of the last word before what restricts a noun."""
+    stop = i + 1
+    while stop < j and (chart.is_content(stop) or chart.is_name(stop)) and not is_participle(chart.words[stop]):
+        stop += 1
+    return chart.vocabulary.singular(chart.words[stop - 1])
+
+
+def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    word = chart.words[i]
+    if (word in NUMBERS or word.isdigit()) and j - i == 1 and j < len(chart.words) and _is_alone(chart.words[j]):
+        yield Subject("term", "singular", terms=(Constant(word),))
+        return
+    if word in NUMBERS or word.isdigit():
+        chart.trouble(i, "a number is neither all nor some: say `all`, `some` or `no`")
+        return
+    if word in STRUCTURE or word in PREPOSITIONS:
+        return
+    auxiliary = j < len(chart.words) and (chart.words[j] in ("are", "were", "do", "have") or chart.words[j] in MODALS)
+    if chart.is_name(i) and not auxiliary and any(_is_third(chart, at) for at in (i + 1, j - 1) if at < j):
+        # Tom likes, and no toms of the kind `likes`.
+        return
+    for body in nominal(chart, i, j, "plural"):
+        yield Subject("generic", "plural", body, head=_head_of(chart, i, j))
+    if chart.words[i + 1 : j - 1] == ("and",) and is_plural(word) and is_plural(chart.words[j - 1]):
+        # Cats and dogs: each of both kinds.
+        one, other = (head(chart, at, at + 1, "plural") for at in (i, j - 1))
+        if one is not None and other is not None and one.formula is not None and other.formula is not None:
+            yield Subject("generic", "plural", joined(Operator.OR, one.formula, other.formula), operator=Operator.OR)
+    named = chart.is_name(i) and j - i > 1 and not chart.tokens[i].owns
+    words = chart.words[i + named : j]
+    mass = len(words) <= (3 if named else 2) and not any(is_plural(each) or third(each) for each in words)
+    alone = j < len(chart.words) and chart.words[j] in ("is", "was", "does", "has")
+    mass = mass and word != "very" and not is_adverb(word)
+    mass = mass and (j - i == 1 or alone or not is_base(word) or is_rare(word)) and (alone or not named)
+    if mass and all(map(chart.is_content, range(i + named, j))) and not is_participle(chart.words[j - 1]):
+        # Corruption is a crime: the kind itself.
+        yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
+
+
+def _is_third(chart: Chart, at: int) -> bool:
+    """Say whether a word behind a name is a verb: no noun as a rule, or with an object or a place behind it."""
+    word = chart.words[at]
+    return third(word) is not None and (not is_rare(word) or chart.has(at + 1, at + 2, *PREPOSITIONS, "a", "an", "the"))
