@@ -123,7 +123,8 @@ class Chart:
         if word in ("most", "only"):
             # The most popular song; Tom's only child.
             return before == "the" or before in POSSESSIVES or (at > 0 and self.tokens[at - 1].owns)
-        return is_content(word) or (word == "fewer" and at > 0 and "than" in self.words[at:])
+        compares = {"fewer": "than", "same": "as"}.get(word)
+        return is_content(word) or (compares is not None and at > 0 and compares in self.words[at + 2 :])
 
     def has(self, i: int, j: int, *words: str) -> bool:
         """Say whether one of the words stands in a span."""

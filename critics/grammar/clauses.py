@@ -137,6 +137,8 @@ def _there(chart: Chart, i: int, j: int) -> Iterator[Said]:
         at += 1
     elif at < j and not denied and words[i + 1] in ("is", "was", "exists"):
         return
+    if at < j and (words[at] in NUMBERS or words[at].isdigit()):
+        return
     past_from = at if words[i + 1] in ("was", "were") else None
     for body in nominal(chart, at, j, "either"):
         if body is None or (past_from is not None and chart.has(at, j, *RELATIVE)):

@@ -64,6 +64,10 @@ def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Itera
             for parts in product(*lefts, _part(chart, cut + 1, j, place, number)):
                 yield together(opener, parts)
         for parts in product(_part(chart, i + 1, cut, place, number), _part(chart, cut + 1, j, place, number)):
+            loose = opener == "neither" and "and" in chart.words[cut:j] and not chart.has(cut, j, "both", "who")
+            if loose and isinstance(parts[-1], Compound) and parts[-1].operator is Operator.AND:
+                chart.trouble(cut, _TWO_WAYS)
+                continue
             yield together(opener, parts)
 
 
@@ -148,8 +152,8 @@ def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
         return [Not(part) for part in chart.rules.inner(chart, i + 1, j, _denied(place), number)]
     if word in PRONOUNS and chart.words[i - 1] in ("or", "nor") and _one_name(chart):
         return chart.rules.finite(chart, i + 1, j, "plural" if word == "they" else "singular")
-    turned = word in BE or word in DO or word in MODALS
-    if turned and chart.words[i - 1] == "nor" and chart.words[i + 1] in PRONOUNS and _one_name(chart):
+    turned = place != "base" and chart.words[i - 1] == "nor" and (word in BE or word in DO or word in MODALS)
+    if turned and chart.words[i + 1] in PRONOUNS and _one_name(chart):
         other = chart.rearranged([chart.tokens[i], *chart.tokens[i + 2 : j]])
         return chart.rules.finite(other, 0, len(other.words), "plural" if chart.words[i + 1] == "they" else "singular")
     if place == "finite":
@@ -205,7 +209,8 @@ def _parallel(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) 
         return not _has_object(chart, i, cut) and cut - i == 1 and chart.is_name(i)
     if word in AUXILIARIES:
         return True
-    if is_participle(word) or word in PREPOSITIONS or is_adverb(word):
+    compound = chart.words[i] in ("a", "an") and right + 1 < j and chart.is_content(right + 1)
+    if (is_participle(word) and not compound) or word in PREPOSITIONS or is_adverb(word):
         return True
     if third(word) and not is_plural(chart.words[cut - 1]) and not chart.is_content(cut - 1):
         return True

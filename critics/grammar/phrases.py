@@ -301,7 +301,7 @@ class _Phrase:
         if not chart.is_content(at) and not kept:
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""
-        if self.role == "verb" and self.words[:1] == ["did"] and self.words[2:] == ["by", "_"] and past(word):
+        if self.words[-2:] == ["by", "_"] and chart.is_name(at - 1) and past(word):
             # In `games developed by Paradox sold well` the verb is `sold`.
             return False
         if word in DROPPED_ADVERBS and word != "also" and at and chart.words[at - 1] == "not":

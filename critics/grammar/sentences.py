@@ -22,7 +22,7 @@ from critics.grammar.meaning import (
 )
 from critics.grammar.nouns import modifiers
 from critics.grammar.predicates import finite
-from critics.grammar.subjects import Referent, subject
+from critics.grammar.subjects import Referent, Subject, subject
 from critics.grammar.words import BE, CONDITIONS, OPENERS, PREPOSITIONS, PRONOUNS, SOMEONE, STRUCTURE
 
 _OPEN: dict[str, frozenset[str]] = {
@@ -30,6 +30,17 @@ _OPEN: dict[str, frozenset[str]] = {
     "someone": frozenset({"he", "she", "they"}),
     "something": frozenset({"it", "they"}),
 }
+
+
+_WEATHER = frozenset(
+    "rains snows thunders hails drizzles raining snowing sunny windy cloudy late early dark cold hot warm".split()  # noqa: SIM905
+)
+
+
+def _pronouns(each: Subject) -> frozenset[str]:
+    """Return the pronouns for whoever a subject leaves open."""
+    named = _OPEN.get(each.head)
+    return named or (frozenset({"they"}) if each.number == "plural" and each.kind == "generic" else PRONOUNS)
 
 
 @rule
@@ -155,7 +166,10 @@ def _backed_by_pronoun(chart: Chart, i: int, cut: int, j: int) -> Iterator[Said]
             if each.kind == "generic" and past(chart.words[at]) and not third(chart.words[at]):
                 continue
             one = each.terms[0] if each.terms else ANY
-            heard = Referent(one, _OPEN.get(each.head, PRONOUNS), each.head)
+            if chart.words[cut + 1] == "it" and {chart.words[cut + 2], chart.words[j - 1]} & _WEATHER:
+                chart.bar(cut + 1, "`it` may be the weather, or the time: name what is meant")
+                return
+            heard = Referent(one, _pronouns(each), each.head)
             kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
             for part in finite(chart, at, cut, each.number):
                 said = filled(part, HOLE, one)
@@ -184,6 +198,8 @@ def _conditional(
             continue
         if _trailing_clause(chart, start, end, one.referents or referents):
             chart.bar(start, "the condition may reach one clause or both behind it: write two sentences")
+            continue
+        if any(each.head == "you" for each in one.referents) and words[start] != "you":
             continue
         for other in sentence(chart, start, end, one.referents or referents):
             left = tuple(each for each in other.referents if each.term != ANY)
@@ -236,7 +252,9 @@ def _aside(chart: Chart, j: int) -> Iterator[Said]:
         heads = [each.terms[0] for each in subject(chart, 0, first, ()) if each.kind == "term" and not each.owned]
     elif second == j and relative and chart.is_name(first - 1) and not tokens[first - 1].owns and first > 2:
         main, heads = chart.rearranged(tokens[:first]), [Constant(words[first - 1])]
-    elif second == j and told and words[1] in BE and words[2:3] in (("a",), ("an",)) and chart.is_name(0):
+    elif second == j and told and chart.is_name(0) and words[1] in BE and words[2] in ("a", "an"):
+        if chart.has(3, first, *PREPOSITIONS):
+            return
         main, heads = chart.rearranged(tokens[:first]), [Constant(words[0])]
     else:
         return
@@ -371,7 +389,7 @@ def _opened_clause(chart: Chart, i: int, j: int, referents: Referents) -> Iterat
                 if each.head == "you":
                     chart.notes.add("you: everyone")
                 kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
-                open_one = Referent(ANY, _OPEN.get(each.head, PRONOUNS), each.head)
+                open_one = Referent(ANY, _pronouns(each), each.head)
                 yield Said(both(kind, filled(part, HOLE, ANY)), (open_one, *objects(chart, at, j)))
     if not indefinite:
         for said in clause(chart, i, j, referents):

@@ -235,7 +235,7 @@ def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         # All sold in the market.
         yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
         return
-    for number in ("singular", "plural"):
+    for number in ("plural",) if rest == i + 2 else ("singular", "plural"):
         if EVERY.get(word, "either") in ("either", number):
             for body in nominal(chart, rest, j, number):
                 yield Subject(kind, number, body, head=_head_of(chart, rest, j))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from critics.grammar.lexicon import Vocabulary
+from critics.grammar.lexicon import Vocabulary, past, third
 from critics.grammar.words import (
     ARTICLES,
     AUXILIARIES,
@@ -149,9 +149,7 @@ def _links(token: Token, after: Token | None, raw: list[Token], at: int) -> bool
     return token.word == "the" and raw[at - 1].word == "of" and after.word[:1].isupper()
 
 
-_IF_NOT = re.compile(
-    r"or (?:, )?if (?:not|(?:he|she|it|they) (?:do|does|is|are|can|did|was|were)(?: not)?) ,(?: then)? "
-)
+_IF_NOT = re.compile(r"or (?:, )?if (?:not|(?:he|she|it|they) (?:do|does|is|are|can|did|was|were)( not)?) ,(?: then)? ")
 
 
 def _joined(tokens: list[Token]) -> Iterator[Token]:
@@ -159,7 +157,9 @@ def _joined(tokens: list[Token]) -> Iterator[Token]:
     at = 0
     while at < len(tokens):
         words = tuple(token.word for token in tokens[at : at + 3])
-        if words[0] == "or" and (idle := _IF_NOT.match(" ".join(token.word for token in tokens[at : at + 10]))):
+        idle = _IF_NOT.match(" ".join(token.word for token in tokens[at : at + 10])) if words[0] == "or" else None
+        denied = any(token.word == "not" for token in tokens[:at])
+        if idle is not None and (idle[1] or " if not " in idle[0] or denied):
             # A or, if not, then B: A or B.
             yield tokens[at]
             at += len(idle[0].split())
@@ -183,6 +183,9 @@ def _is_place(tokens: list[Token], at: int) -> bool:
     if not at or at + 2 >= len(tokens) or tokens[at - 1].word not in PREPOSITIONS or tokens[at + 1].word != ",":
         return False
     listed = [token.word for token in tokens[at + 3 : at + 5]]
+    if (listed and (third(listed[0]) or past(listed[0]))) or tokens[at].word == tokens[at + 2].word:
+        # If people like Tom, Tom likes them.
+        return False
     if listed[:1] in (["and"], ["or"]) or (listed[:1] == [","] and listed[1:] in (["and"], ["or"])):
         return False
     return tokens[at].is_name and tokens[at + 2].is_name

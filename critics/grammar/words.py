@@ -70,7 +70,7 @@ KIND_PREDICATES = _listed(
 """Predicates that hold of a kind and of none of its members."""
 RECIPROCAL = _listed(
     """friend brother sister sibling partner neighbor neighbour twin colleague rival enemy cousin married similar equal
-    different spouse classmate roommate relative acquainted adjacent identical"""
+    different spouse classmate roommate relative acquainted adjacent identical lover spouse ally opposite"""
 )
 COLLECTIVE = _listed("together apart mutually jointly collectively share shares shared meet met")
 ALONE_RECIPROCAL = _listed(
