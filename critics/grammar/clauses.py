@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import is_base, is_participle, past
+from critics.grammar.lexicon import is_base, is_participle, past, third
 from critics.grammar.meaning import (
     ANY,
     HOLE,
@@ -50,6 +50,9 @@ from critics.grammar.words import (
     STATES,
 )
 
+_AT_PERSONS = frozenset("bark look laugh smile shout yell stare point".split())  # noqa: SIM905
+"""Verbs that are done at somebody."""
+_MOVES = frozenset("go move travel fly drive walk come return belong emigrate".split())  # noqa: SIM905
 _TIMED = ("during", "since", "before", "after", "for")
 Referents = tuple[Referent, ...]
 _ONE_OR_ALL = "some or all is not said: say `every`, `some` or `there is`"
@@ -85,7 +88,8 @@ def clause(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]
             for told in finite(chart, at, j, each.number):
                 part = resolved(chart, (at, j), each, told, referents)
                 for said in () if part is None else applied(chart, start, at, j, each, part):
-                    yield said if start == i else Said(Not(said.formula))
+                    heard = said.referents if part == told else merged(said.referents, referents)
+                    yield Said(said.formula, heard) if start == i else Said(Not(said.formula))
 
 
 _SUBJECTS = {"him": "he", "her": "she", "them": "they", "it": "it"}
@@ -110,7 +114,9 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
             chart.bar(chart.words.index(word, span[0]), "whose it is is not said: name who is meant")
             return None
     for word in {name.strip() for name in free_variables(part) if name.startswith(" ")}:
-        possible = {one.term: None for one in referents if _SUBJECTS[word] in one.pronouns and one.term not in own}
+        others = [one for one in referents if _SUBJECTS[word] in one.pronouns and one.term not in own]
+        # If Tom sings, Ann likes it: the song, or that he sings.
+        possible = {one.term: None for one in others if word != "it" or not _is_person(one.term)}
         if word == "them" and ANY in possible:
             possible = {ANY: None}
         if len(possible) > 1:
@@ -119,6 +125,10 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
             return None
         part = filled(part, OBJECT_PRONOUNS[word], term)
     return part
+
+
+def _is_person(term: Term) -> bool:
+    return isinstance(term, Constant) and " " not in term.name and term.name.isalpha()
 
 
 def _there(chart: Chart, i: int, j: int) -> Iterator[Said]:
@@ -285,8 +295,12 @@ def objects(chart: Chart, i: int, j: int) -> tuple[Referent, ...]:
             kind = chart.is_content(at - 1) and chart.has(max(i, at - 4), at, "a", "an")
             if complement or modifies or before == "of" or kind:
                 continue
-            thing = before in PLACES or before in ("from", "to", "during", "since", "the", "by")
-            thing = thing or chart.tokens[at].is_thing
+            thing = before in ("in", "inside", "during", "since", "the") or chart.tokens[at].is_thing
+            verbs = {third(word) or past(word) or word for word in chart.words[i:at]}
+            thing = thing or (before == "at" and not verbs & _AT_PERSONS)
+            thing = (
+                thing or (before == "from" and chart.words[at - 2] in BE) or (before == "to" and bool(verbs & _MOVES))
+            )
             found.append(Referent(Constant(chart.words[at]), frozenset({"it"}) if thing else PRONOUNS))
         elif chart.words[at] == "the" and at + 1 < j and chart.is_content(at + 1):
             stop = at + 1

@@ -287,4 +287,4 @@ class Vocabulary:
 
 def is_content(word: str) -> bool:
     """Say whether a word can be part of the name of a predicate."""
-    return word not in FUNCTION and word != ","
+    return word.removesuffix("'s") not in FUNCTION and word != ","

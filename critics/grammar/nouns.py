@@ -37,7 +37,7 @@ def nominal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula | 
 
 def _of(chart: Chart, i: int, stop: int, j: int, number: Number) -> Iterator[Formula]:
     """A member of the club: a relation, not two properties; up to a relative clause."""
-    ends = [at for at in range(stop + 2, j) if chart.words[at] in RELATIVE]
+    ends = [at for at in range(stop + 2, j) if chart.words[at] in RELATIVE and not chart.has(stop, at, "and", "or")]
     for end in [*ends, j]:
         for relation in opaque(chart, i, end, "noun"):
             if end == j:

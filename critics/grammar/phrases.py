@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, past, third
+from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, is_rare, past, third
 from critics.grammar.meaning import HOLE, OBJECT_PRONOUNS, Atom, Constant, Formula, Term, atom
 from critics.grammar.words import (
     ARTICLES,
@@ -233,6 +233,10 @@ class _Phrase:
         if at == self.start or at + 1 >= self.end or self._starts_clause(at + 1):
             return False
         if chart.words[self.end - 1] == "too" and word in ("and", "or"):
+            return False
+        behind = chart.words[at + 2] if chart.is_name(at + 1) and at + 2 < self.end and not self.in_clause else ""
+        if behind and chart.is_finite(at + 2, self.end) and not is_rare(behind):
+            # Ann pays and Bob leaves: a clause, and no end of an object.
             return False
         if self.in_clause:
             self.words.append(word)

@@ -102,6 +102,8 @@ def _modal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
             yield part
         elif word in DENIABLE_MODALS:
             yield Not(part)
+        elif isinstance(part, Compound):
+            chart.bar(i, f"`{word} not` before what is joined forbids each or both: write two sentences")
         else:
             yield marked(part, "not")
 

@@ -85,7 +85,7 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
         return
     if chart.has(i, j, "if", "unless", "whenever"):
         return
-    if words[i] in PREPOSITIONS and i == 0:
+    if words[i] in PREPOSITIONS - {"with", "without", "like", "of", "to"} and i == 0:
         yield from _moved(chart, i, j, referents)
         return
     if i == 0 and j == len(words) and "," in words:
