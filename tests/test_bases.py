@@ -47,6 +47,21 @@ def test_problems_beyond_the_taught_hops_are_told_apart(runs: list[Path]):
     assert home == pytest.approx([0.4, 0.3, 0.5])
 
 
+def test_rivals_are_one_family_but_for_the_declared_one_and_each_base_is_left_out_once(tmp_path: Path):
+    arms = {"strict": [(8, 4), (16, 14)], "naive": [(8, 4), (12, 6)], "other": [(8, 4), (10, 5)]}
+    made = [make_run(tmp_path / name, arms) for name in "abc"]
+    for run in made:
+        rewrite(run / "lines.json", lambda record, name=run.name: record["provenance"].update(base_digest=name))
+        rewrite(run / "lines.json", lambda record: record["provenance"].update(primary="certified"))
+    for against, holm in ((None, [0.5, 0.5]), ("naive", [0.25, 0.25])):
+        summary = compare_bases(made, against=against)
+        assert [x["difference"]["p_holm"] for x in summary["leads"] if x["counted"] == "certified"] == holm
+    assert [each["mean"] for each in lead(summary, "certified")["without_one"]] == pytest.approx([0.4] * 3)
+    assert "| +40.0 to +40.0 |" in bases_table(summary)
+    with pytest.raises(InputError, match="--against nobody: the runs have the arms"):
+        compare_bases(made, against="nobody")
+
+
 def test_one_base_and_equal_ones_have_no_interval():
     assert over_bases([0.3])["interval"] is None
     alike = over_bases([0.1, 0.1, 0.1])

@@ -6,7 +6,7 @@ from critics.problem import Problem
 from rollout.records.traces import Judgement, Trace
 from tools.cheap_filters import measured
 
-PROBLEM = Problem("p", "prontoqa", "c", "True or false: Tom is shy.", answer="true", meta={"hops": 2})
+PROBLEM = Problem("p", "prontoqa", "Tom is a cat.", "True or false: Tom is shy.", answer="true", meta={"hops": 2})
 PROVED, LONG, SHORT, WRONG = (
     "Tom is a cat. Tom is a dog. Tom is shy.\nAnswer: true",
     "Tom is a cat. Tom is a newt. Tom is shy.\nAnswer: true",

@@ -11,6 +11,7 @@ from rollout.records.sampling import Sampling
 from rollout.records.traces import Judgement, Trace
 from training.curation.filters import (
     balanced,
+    by_answer,
     false_positives,
     funnel,
     is_lucky,
@@ -134,7 +135,9 @@ def test_false_positives_are_a_share_of_the_lucky_and_have_a_pattern_where_one_i
 
 
 def _said(text: str, *, hops: int = 2) -> Trace:
-    problem = Problem("p", "prontoqa", "c", "True or false: Tom is not shy.", answer="false", meta={"hops": hops})
+    problem = Problem(
+        "p", "prontoqa", "Tom is a cat.", "True or false: Tom is not shy.", answer="false", meta={"hops": hops}
+    )
     return Trace("t", problem, "cot", text, finished=True)
 
 
@@ -151,6 +154,17 @@ def _said(text: str, *, hops: int = 2) -> Trace:
 )
 def test_what_looks_proved_is_long_enough_and_ends_with_the_question(text: str, is_so: bool) -> None:
     assert is_well_formed(_said(text)) is is_so
+
+
+def test_each_gold_answer_is_counted_where_it_is_one_of_few() -> None:
+    said = [trace(n, verdict, "true") for n, verdict in enumerate(("certified", "unproved", "unproved"))]
+    said[2] = replace(said[2], problem=replace(said[2].problem, answer="false"))
+    assert by_answer(list(map(outline, said)), said[:1]) == {
+        "false": {"sampled": 1, "right": 0, "certified": 0, "kept": 0},
+        "true": {"sampled": 2, "right": 2, "certified": 1, "kept": 1},
+    }
+    free = [replace(each, problem=replace(each.problem, answer="42")) for each in said]
+    assert by_answer(list(map(outline, free)), free) == {}
 
 
 def test_what_is_balanced_has_equally_many_of_each_answer() -> None:

@@ -3,6 +3,7 @@ import re
 import pytest
 
 from critics.problem import read_problem
+from critics.text.translators.prontoqa import translate
 from rollout.problems.prontoqa import PrOntoQA, generate, item
 from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.prompts.demonstration import decide
@@ -58,7 +59,7 @@ def test_the_order_of_statements_does_not_make_another_problem():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"hops": (0,)}, {"hops": (9,)}, {"hops": ()}, {"extra_kinds": (2, 1)}, {"ontologies": ()}]
+    "bad", [{"hops": (0,)}, {"hops": (9,)}, {"hops": ()}, {"extra_kinds": (2, 1)}, {"ontologies": ()}, {"forms": ()}]
 )
 def test_a_configuration_that_cannot_be_drawn_is_refused(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
@@ -66,6 +67,16 @@ def test_a_configuration_that_cannot_be_drawn_is_refused(bad):
 
 
 FORKED = PrOntoQA(hops=(2, 3, 4, 5, 6), forks=(1, 3), extra_kinds=(0, 1))
+
+
+def test_what_is_asked_is_what_the_translator_reads():
+    for problem in (*generate(EVERYTHING, 240, seed=6), *generate(FORKED, 60, seed=6)):
+        assert translate(problem.context, problem.question) == problem.formal
+
+
+def test_rules_are_said_in_the_forms_that_were_asked_for():
+    for problem in generate(PrOntoQA(forms=("Every",)), 20, seed=1):
+        assert not re.search(r"Each|\bare\b", problem.context)
 
 
 def test_forks_leave_the_proof_as_it_is():

@@ -15,8 +15,7 @@ from itertools import pairwise
 from typing import Literal
 
 from critics.grammar.inflection import article, plural
-from critics.problem import Problem
-from critics.text.translators.prontoqa import translate
+from critics.problem import Formal, Problem
 from rollout.problems.splits import Split, consecutive, draws, first_of_split
 
 NAMES = ("Alex", "Fae", "Max", "Polly", "Rex", "Sally", "Sam", "Stella", "Wren")
@@ -143,6 +142,10 @@ TAXONOMIES = (
 
 
 Ontology = Literal["fictional", "false", "true"]
+Form = Literal["Every", "Each", "plural"]
+"""First word of a rule about each of a kind; plural: `Cats are warm.`"""
+_Stated = tuple[str, str]
+"""A sentence and its axiom: as the translator reads it, which is too slow to ask for thousands of problems."""
 MAX_HOPS = 8
 MAX_FORKS = 3
 
@@ -159,6 +162,7 @@ class PrOntoQA:
     """Least and most dead ends that leave the proof's path (`_forked`); published problems have none."""
     property_rate: float = 1.0
     """The share of the kinds off the proof's end that have a property of their own (published: 1)."""
+    forms: Sequence[Form] = ("Every", "Each", "plural")
     ordering: Literal["random", "ordered"] = "random"
     split: Split = "train"
 
@@ -167,6 +171,8 @@ class PrOntoQA:
             raise ValueError(f"hops: {list(self.hops)} must name numbers from 1 to {MAX_HOPS}")
         if not 0 <= self.extra_kinds[0] <= self.extra_kinds[1]:
             raise ValueError(f"extra_kinds: {self.extra_kinds} must be (least, most) with 0 <= least <= most")
+        if not self.forms:
+            raise ValueError("forms: name at least one of Every, Each, plural")
         if not self.ontologies:
             raise ValueError("ontologies: name at least one of fictional, false, true")
         if not 0 <= self.forks[0] <= self.forks[1] <= MAX_FORKS:
@@ -217,24 +223,23 @@ def _draw(
     )
     if config.forks[1]:
         theory = _forked(config, rng, hops, theory)
-    sentences = _sentences(theory, rng)
+    sentences = _sentences(theory, config.forms, rng)
     if config.ordering == "random":
         rng.shuffle(sentences)
-    facts = [f"{theory.name} is {with_article(theory.kinds[theory.start])}."]
+    facts = [_fact(theory.name, theory.kinds[theory.start])]
     if theory.other is not None:
-        facts.insert(rng.randint(0, 1), f"{theory.other[0]} is {with_article(theory.other[1])}.")
+        facts.insert(rng.randint(0, 1), _fact(*theory.other))
     sentences += facts
     adjective, holds = theory.goal
     asserted = holds if answer else not holds
     question = f"True or false: {theory.name} is {'' if asserted else 'not '}{adjective}."
-    context = " ".join(sentences)
     return Problem(
         id=problem_id,
         dataset="prontoqa",
-        context=context,
+        context=" ".join(sentence for sentence, _ in sentences),
         question=question,
         answer="true" if answer else "false",
-        formal=translate(context, question),
+        formal=Formal(tuple(axiom for _, axiom in sentences), _literal(adjective, asserted, theory.name.lower())),
         meta={"hops": hops, "ontology": ontology},
     )
 
@@ -313,37 +318,53 @@ def _true_theory(config: PrOntoQA, rng: random.Random, hops: int, num_kinds: int
     return _KindTheory(kinds, properties, distractor, start, rng.choice(taxonomy.names), (goal.adjective, goal.holds))
 
 
-def _sentences(theory: _KindTheory, rng: random.Random) -> list[str]:
-    sentences: list[str] = []
+def _sentences(theory: _KindTheory, forms: Sequence[Form], rng: random.Random) -> list[_Stated]:
+    sentences: list[_Stated] = []
     for position, kind in enumerate(theory.kinds):
         if kind in theory.properties:
-            sentences.append(_property_sentence(kind, *theory.properties[kind], rng))
+            sentences.append(_property_sentence(kind, *theory.properties[kind], forms, rng))
         if position + 1 < len(theory.kinds):
-            sentences.append(_kind_sentence(kind, theory.kinds[position + 1], rng))
+            sentences.append(_kind_sentence(kind, theory.kinds[position + 1], forms, rng))
     for chain in theory.side_chains:
-        sentences += [_kind_sentence(kind, general, rng) for kind, general in pairwise(chain)]
+        sentences += [_kind_sentence(kind, general, forms, rng) for kind, general in pairwise(chain)]
         new = [kind for kind in chain if kind not in theory.kinds and kind in theory.properties]
-        sentences += [_property_sentence(kind, *theory.properties[kind], rng) for kind in new]
+        sentences += [_property_sentence(kind, *theory.properties[kind], forms, rng) for kind in new]
     kind, adjective, holds = theory.distractor
-    sentences.insert(rng.randint(0, len(sentences)), _property_sentence(kind, adjective, holds, rng))
+    sentences.insert(rng.randint(0, len(sentences)), _property_sentence(kind, adjective, holds, forms, rng))
     return sentences
 
 
-def _kind_sentence(kind: str, general: str, rng: random.Random) -> str:
-    form = rng.choice(("Every", "Each", "plural"))
-    if form == "plural":
-        many = plural(kind)
-        return f"{many[0].upper()}{many[1:]} are {plural(general)}."
-    return f"{form} {kind} is {with_article(general)}."
+def _kind_sentence(kind: str, general: str, forms: Sequence[Form], rng: random.Random) -> _Stated:
+    form = rng.choice(forms)
+    said = f"are {plural(general)}" if form == "plural" else f"is {with_article(general)}"
+    return _sentence(kind, said, form), _rule(kind, _literal(general, True, "'x"))
 
 
-def _property_sentence(kind: str, adjective: str, holds: bool, rng: random.Random) -> str:
-    form = rng.choice(("Every", "Each", "plural"))
-    negation = "" if holds else "not "
-    if form == "plural":
-        many = plural(kind)
-        return f"{many[0].upper()}{many[1:]} are {negation}{adjective}."
-    return f"{form} {kind} is {negation}{adjective}."
+def _property_sentence(kind: str, adjective: str, holds: bool, forms: Sequence[Form], rng: random.Random) -> _Stated:
+    form = rng.choice(forms)
+    said = f"{'are' if form == 'plural' else 'is'} {'' if holds else 'not '}{adjective}"
+    return _sentence(kind, said, form), _rule(kind, _literal(adjective, holds, "'x"))
+
+
+def _sentence(kind: str, said: str, form: str) -> str:
+    if form != "plural":
+        return f"{form} {kind} {said}."
+    many = plural(kind)
+    return f"{many[0].upper()}{many[1:]} {said}."
+
+
+def _rule(kind: str, conclusion: str) -> str:
+    premise = _literal(kind, True, "'x")
+    return f"{premise} -> {conclusion}"
+
+
+def _fact(name: str, kind: str) -> _Stated:
+    return f"{name} is {with_article(kind)}.", _literal(kind, True, name.lower())
+
+
+def _literal(predicate: str, holds: bool, of: str) -> str:
+    atom = f"({predicate.lower().replace(' ', '-')} {of})"
+    return atom if holds else f"(not {atom})"
 
 
 def with_article(noun: str) -> str:

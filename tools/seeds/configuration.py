@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
+from rollout.problems.prontoqa import Form
 from training.configuration.section import Positive, Rate, Section, read_yaml, validated
 
 
@@ -20,14 +21,15 @@ class MixtureConfig(Section):
 class PhaseConfig(Section):
     """One phase of the seed model's curriculum."""
 
-    lesson: Literal["solve", "repeat", "quote"] = "solve"
+    lesson: Literal["solve", "repeat", "quote", "walk"] = "solve"
     """repeat: the context is said again from one of its sentences on, and round to it. quote: in any order, without
-    numbers. Both teach to look things up, and no reasoning."""
+    numbers. walk: what follows, rule by rule, of names that the problem does not have. They teach to look things up."""
     num_examples: Positive
     hops: list[int]
     extra_kinds: tuple[int, int] = (0, 1)
     forks: tuple[int, int] = (0, 0)
     property_rate: Rate = 1.0
+    forms: Annotated[tuple[Form, ...], Field(min_length=1)] = ("Every", "Each", "plural")
     guess_rate: Rate = 0.0
     """The share of demonstrations that stop before the proof ends and answer by chance."""
     misformalise_rate: Rate = 0.0
@@ -59,6 +61,8 @@ class PretrainingConfig(Section):
     model: SizeConfig = SizeConfig()
     batch_size: Positive = 32
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3
+    matrix_rate: Annotated[float, Field(gt=0)] | None = None
+    """Muon's step for matrices, AdamW for the rest; None: AdamW for all."""
     phases: Annotated[list[PhaseConfig], Field(min_length=1)]
 
     @model_validator(mode="after")

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from critics.problem import Formal, Problem
-from critics.replay.formula import Literal, parse_statement
+from critics.replay.formula import Literal, Rule, parse_statement
 from rollout.policies.policy import load_model, load_tokenizer, model_digest, prompt_ids
 from rollout.problems.catalogue import family
-from rollout.problems.prontoqa import PrOntoQA, generate
+from rollout.problems.prontoqa import NAMES, PrOntoQA, generate
 from rollout.prompts.demonstration import compose, decide, read_out
 from rollout.prompts.prompt import text
+from rollout.prompts.sentence import read_aloud
 from rollout.prompts.style import PromptStyle, numbered_sentences
 from tools.seeds import actor_curriculum, round_trip_curriculum
 from tools.seeds.configuration import (
@@ -83,8 +84,13 @@ def demonstrations(
     """Yield the phase's problems with their completions, data sets mixed; flawed ones at the configured rates."""
     for problem in _mixed(phase, seed * 100 + index):
         rng = random.Random(f"{seed}/{problem.id}")
-        solved = phase.lesson == "solve"
-        yield problem, _flawed(problem, phase, rng, _WRITERS[format_]) if solved else _said_again(problem, phase, rng)
+        match phase.lesson:
+            case "solve":
+                yield problem, _flawed(problem, phase, rng, _WRITERS[format_])
+            case "walk":
+                yield problem, _walked(problem, rng)
+            case "repeat" | "quote":
+                yield problem, _said_again(problem, phase, rng)
 
 
 def _said_again(problem: Problem, phase: PhaseConfig, rng: random.Random) -> str:
@@ -96,6 +102,29 @@ def _said_again(problem: Problem, phase: PhaseConfig, rng: random.Random) -> str
     return " ".join(rng.sample([sentence.partition(" ")[2] for sentence in sentences], len(sentences)))
 
 
+def _walked(problem: Problem, rng: random.Random) -> str:
+    """Return what follows of names that the problem does not have, rule by rule, by chance where two apply.
+
+    Each walk starts at a rule that was not walked, and ends where no rule goes on.
+    """
+    assert problem.formal is not None
+    rules = [rule for rule in map(parse_statement, problem.formal.axioms) if isinstance(rule, Rule)]
+    said: list[str] = []
+    left = rng.sample(rules, len(rules))
+    while left:
+        literal = left[0].premises[0]
+        name = rng.choice([name for name in NAMES if name not in problem.context])
+        while True:
+            said.append(read_aloud(literal.substitute({"'x": name.lower()}), problem.context))
+            applied = [rule for rule in rules if rule.premises[0] == literal]
+            if not applied:
+                break
+            rule = rng.choice(applied)
+            left = [each for each in left if each != rule]
+            literal = rule.conclusion
+    return " ".join(said)
+
+
 def _mixed(phase: PhaseConfig, seed: int) -> Iterator[Problem]:
     """Yield the problems of all data sets of the phase, each data set's in their order."""
     own = PrOntoQA(
@@ -103,6 +132,7 @@ def _mixed(phase: PhaseConfig, seed: int) -> Iterator[Problem]:
         extra_kinds=phase.extra_kinds,
         forks=phase.forks,
         property_rate=phase.property_rate,
+        forms=phase.forms,
         split="pretrain",
     )
     sources = [(phase.num_examples, generate(own, phase.num_examples, seed=seed))]
@@ -164,7 +194,9 @@ def build_tokenizer(config: PretrainingConfig) -> Any:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    sample = PhaseConfig(num_examples=3000, hops=[1, 2, 3, 4, 5], extra_kinds=(0, 3), forks=config.phases[-1].forks)
+    last = config.phases[-1]
+    asked = {"hops": [1, 2, 3, 4, 5], "extra_kinds": (0, 3), "forks": last.forks, "forms": last.forms}
+    sample = PhaseConfig(num_examples=3000, **asked)
     mixture = [part.model_copy(update={"num_examples": 1000}) for part in config.phases[-1].mixture]
     sample = sample.model_copy(update={"mixture": mixture})
     texts = [text(p, _BARE) + c for p, c in demonstrations(sample, seed=config.seed, index=99, format_=config.format)]
@@ -267,11 +299,17 @@ def _trainer(
         remove_unused_columns=False,
         seed=config.seed,
     )
+    optimizer = None
+    if isinstance(config, PretrainingConfig) and config.matrix_rate is not None:
+        from tools.seeds.optimizer import Muon
+
+        optimizer = Muon(model, learning_rate=config.learning_rate, matrix_rate=config.matrix_rate)
     return Trainer(
         model,
         arguments,
         train_dataset=batches,
         data_collator=lambda rows: collator([(example,) for example in rows[0]]),
+        optimizers=(optimizer, None),
     )  # type: ignore[arg-type]
 
 

@@ -45,17 +45,21 @@ def compare(
     beyond: Annotated[
         int | None, typer.Option("--beyond", min=1, help="Tell problems of more hops apart, with --bases.")
     ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", help="The rival that was declared before the runs, with --bases.")
+    ] = None,
 ) -> None:
     """Compare the arms of one or several finished runs, answer by answer on the problems that they share.
 
     Or put evaluations of any models into one table and one figure. Or say how AutoEval's scores correlate with other
     benchmarks', and what they predict, from tables of both.
     """
-    if beyond is not None and not bases:
-        raise InputError("--beyond: is for --bases; add it")
+    for option, value in (("--beyond", beyond), ("--against", against)):
+        if value is not None and not bases:
+            raise InputError(f"{option}: is for --bases; add it")
     tables = [run for run in runs if str(run) == PAPER or run.suffix in (".yaml", ".yml")]
     if bases:
-        _compare_bases(runs, beyond, as_json, out)
+        _compare_bases(runs, beyond, against, as_json, out)
     elif tables:
         # Beside a table a folder of benchmarks' scores is one too: its models' own pairs.
         if others := [run for run in runs if run not in tables and not scores_files(run)]:
@@ -98,11 +102,13 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
         shown.print(sentence, highlight=False)
 
 
-def _compare_bases(runs: Sequence[Path], beyond: int | None, as_json: bool, out: Path | None) -> None:
+def _compare_bases(
+    runs: Sequence[Path], beyond: int | None, against: str | None, as_json: bool, out: Path | None
+) -> None:
     """Print the arms' rates and leads over base models; `out` gets the table, the forest plot and the numbers."""
     from training.reporting.bases import bases_figure, bases_table, compare_bases, dose_figure
 
-    found = compare_bases(runs, beyond)
+    found = compare_bases(runs, beyond, against)
     table = bases_table(found)
     if out is not None:
         write_text(out / "table.md", table)

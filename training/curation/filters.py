@@ -6,7 +6,7 @@ tests also asks that a program passes its own tests; proved is guided and LogicG
 guide's environment whose outcome is the gold answer (weaker than a certificate: `formal_outcome`);
 majority, which needs no gold answer, asks for the answer that most
 samples of the problem give; well-formed is what a filter without a critic could see of a
-proof: a right answer, a last sentence with the question's words, and a sentence for each hop and one more;
+proof: a right answer, a last sentence with the question's words, and a sentence of its own for each hop;
 strict asks for a certificate whose formulas were checked, were given, or are borne out by the text, and faithful is
 another name for it; trusted asks for a certificate of any grade;
 unfiltered keeps whatever was finished. The rest is counted, never silently dropped.
@@ -80,11 +80,31 @@ class Outline:
     verdict: str
     reason: str
     grade: Grade | None = None
+    gold: str | None = None
+    """The gold answer, where it is a truth value or an option."""
 
 
 def outline(trace: Trace) -> Outline:
     """Return what is counted of a judged trace."""
-    return Outline(is_right(trace), is_lucky(trace), trace.judged.verdict, trace.judged.reason, trace.judged.grade)
+    judged = trace.judged
+    return Outline(is_right(trace), is_lucky(trace), judged.verdict, judged.reason, judged.grade, _choice(trace))
+
+
+def _choice(trace: Trace) -> str | None:
+    gold, options = trace.problem.answer, trace.problem.options
+    return gold if gold in (options or ("true", "false", "unknown")) else None
+
+
+def by_answer(outlines: Sequence[Outline], kept: Sequence[Trace]) -> dict[str, dict[str, int]]:
+    """Count sampled, right, certified and kept for each gold answer that is a truth value or an option."""
+    passed = Counter(map(_choice, kept))
+    found: dict[str, dict[str, int]] = {}
+    for gold in sorted({each.gold for each in outlines if each.gold is not None}):
+        own = [each for each in outlines if each.gold == gold]
+        certified = sum(each.verdict == "certified" for each in own)
+        right = sum(each.right for each in own)
+        found[gold] = {"sampled": len(own), "right": right, "certified": certified, "kept": passed[gold]}
+    return found
 
 
 def problem_key(problem: Problem) -> str:
@@ -147,13 +167,15 @@ def kept(trace: Trace, keep: Keep) -> bool:
 def is_well_formed(trace: Trace) -> bool:
     """Say whether an English attempt looks proved: long enough for its problem's hops, and it ends with the question.
 
-    The last sentence before the answer has all words of the question but `not`. No premise is read.
+    Sentences of the context are not counted. The last sentence before the answer has all words of the question but
+    `not`. No premise is read.
     """
     *said, _ = [line for line in trace.completion.strip().split("\n") if line.strip()] or [""]
     sentences = re.findall(r"[^.!?]+[.!?]", " ".join(said))
     asked = trace.problem.question.rpartition(":")[2]
     wanted, ends = (set(re.findall(r"\w+", text.lower())) - {"not"} for text in (asked, (sentences or [""])[-1]))
-    return len(sentences) > trace.problem.meta.get("hops", 0) and wanted <= ends
+    num_own = sum(sentence.strip() not in trace.problem.context for sentence in sentences)
+    return num_own >= trace.problem.meta.get("hops", 0) and wanted <= ends
 
 
 def balanced(traces: Sequence[Trace], *, seed: int) -> list[Trace]:

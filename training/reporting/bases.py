@@ -6,6 +6,7 @@ values (Student 1908). Fewer than two bases, or bases that do not differ at all,
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -14,7 +15,7 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import is_object
-from training.estimates import LEVEL, mean, stats
+from training.estimates import LEVEL, holm, mean, stats
 from training.figures import Difference, drawing, forest, styles, with_bars
 from training.outcomes import Record, Table
 from training.records.run_folder import configuration
@@ -25,7 +26,10 @@ from training.tables import markdown
 COUNTED = ("certified", "right")
 FIRST = "strict"
 """The arm that the others are compared with, where there is one; else the first."""
-LEAD_COLUMNS = ("lead after the last round", "problems", "rate", "points (95%)", "p, t", "p, signs", "each base")
+LEAD_COLUMNS = (
+    "lead after the last round", "problems", "rate", "points (95%)", "p, t", "p, signs", "Holm", "without one base",
+    "each base",
+)  # fmt: skip
 METHOD = "per base the mean over seeds; over bases Student's t interval and test (two stages)"
 
 
@@ -73,10 +77,11 @@ class Part:
         return (hops >= (self.at_least or 0)) & (hops <= (math.inf if self.at_most is None else self.at_most))
 
 
-def compare_bases(runs: Sequence[Path], beyond: int | None = None) -> Record:
+def compare_bases(runs: Sequence[Path], beyond: int | None = None, against: str | None = None) -> Record:
     """Compare the arms of runs that start from different base models; rates as the runs' sampled evaluations have them.
 
     `beyond`: the most hops that the bases were taught; then problems of more hops, and the others, are also told apart.
+    `against`: the rival of the one comparison that was declared before the runs, which is corrected for no other.
     `arms` are rates by round, `leads` differences after the last one, and `doses` arms whose filters let lucky traces
     through, where some do. Raises `InputError` for fewer than two bases, one base twice, or runs with different arms.
     """
@@ -116,10 +121,14 @@ def compare_bases(runs: Sequence[Path], beyond: int | None = None) -> Record:
         difference = over_bases([own - other for own, other in pairs])
         leads.append({"a": first, "b": b, "counted": counted, "problems": str(part), "difference": difference})
     primaries = {base.primary for base in bases}
+    primary = next(iter(primaries)) if len(primaries) == 1 else None
     part = parts[0] if beyond is None else parts[2]
+    if against is not None and against not in names:
+        raise InputError(f"--against {against}: the runs have the arms {names}")
+    _correct(leads, (against, primary, str(part)))
     return {
         "bases": [{"name": b.name, "digest": b.digest, "seeds": list(b.arms[first].seeds)} for b in bases],
-        "primary": next(iter(primaries)) if len(primaries) == 1 else None,
+        "primary": primary,
         "arms": arms,
         "leads": leads,
         "doses": [
@@ -128,6 +137,23 @@ def compare_bases(runs: Sequence[Path], beyond: int | None = None) -> Record:
         ],
         "method": METHOD,
     }
+
+
+def _correct(leads: Sequence[Record], declared: tuple[str | None, str | None, str]) -> None:
+    """Give each lead its sign-flip p by Holm over the rivals on the same rate and problems, and what one base decides.
+
+    The lead that was declared is a family of its own.
+    """
+    families: dict[Any, list[Record]] = defaultdict(list)
+    for lead in leads:
+        own, values = lead["difference"], lead["difference"]["per_base"]
+        kept = [[v for i, v in enumerate(values) if i != out] for out in range(len(values))]
+        own["without_one"] = [{key: over_bases(rest)[key] for key in ("mean", "interval")} for rest in kept]
+        is_declared = (lead["b"], lead["counted"], lead["problems"]) == declared
+        families[is_declared, lead["counted"], lead["problems"]].append(own)
+    for family in families.values():
+        for own, p in zip(family, holm([own["p_signs"] for own in family]), strict=True):
+            own["p_holm"] = p
 
 
 def _read(run: Path) -> Base:
@@ -190,17 +216,14 @@ def bases_table(found: Record) -> str:
     for lead in found["leads"]:
         own = lead["difference"]
         said = points(own["mean"]) + ("" if own["interval"] is None else f" ({points(own['interval'])})")
-        ps = ["–" if own["p"] is None else f"{own['p']:.2g}", f"{own['p_signs']:.2g}"]
+        ps = ["–" if own["p"] is None else f"{own['p']:.2g}", f"{own['p_signs']:.2g}", f"{own['p_holm']:.2g}"]
+        ps.append(_without_one(own["without_one"]))
         each = " ".join(f"{100 * value:+.1f}" for value in own["per_base"])
         leads.append([f"{lead['a']} over {lead['b']}", lead["problems"], lead["counted"], said, *ps, each])
     tables = [
         opening,
         markdown(["arm", "problems", "rate", *rounds], rates, "lll" + "r" * len(rounds)),
-        markdown(
-            ["lead after the last round", "problems", "rate", "points (95%)", "p, t", "p, signs", "each base"],
-            leads,
-            "lllrrrl",
-        ),
+        markdown(LEAD_COLUMNS, leads, "lllrrrrll"),
     ]
     if found["doses"]:
         doses = [
@@ -210,6 +233,14 @@ def bases_table(found: Record) -> str:
         head = ["lucky traces kept", "which", "of all kept", f"certified, {found['doses'][0]['problems']}", "right"]
         tables.append(markdown(head, doses, "rlrrr"))
     return "\n".join(text.rstrip("\n") + "\n" for text in tables)
+
+
+def _without_one(left: Sequence[Record]) -> str:
+    """Say between which means the lead lies without one of the bases, and how often the interval then has 0 in it."""
+    means = [each["mean"] for each in left]
+    spans = [each["interval"] for each in left if each["interval"] is not None]
+    doubted = sum(low <= 0 <= high for low, high in spans)
+    return f"{points(min(means))} to {points(max(means))}" + (f"; 0 in {doubted} of {len(left)}" if spans else "")
 
 
 _OF_DOSES = ("lucky", "certified", "right")

@@ -1,5 +1,6 @@
 """The dataset of a round: what the arm's filter keeps, and where it comes from."""
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from training.curation.filters import (
     FITS_ANOTHER,
     Outline,
     balanced,
+    by_answer,
     false_positives,
     funnel,
     independent,
@@ -34,6 +36,8 @@ from training.records.store import is_stored, read_records, write_json, write_re
 from training.rounds.line import Line, line_path
 from training.rounds.rollout import AT_A_TIME, chunks
 from training.watchdog import Progress
+
+log = logging.getLogger(__name__)
 
 
 def curate(line: Line, number: int, judged: Path) -> Path:
@@ -78,6 +82,10 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     counts |= derivation_counts(kept, candidates.failures, derivation)
     counts |= {FITS_ANOTHER: len(foreign)} if foreign else {}
     counts |= {"kept_by_grade": kept_by_grade(kept)} if line.arm.keep == "proved" else {}
+    counts |= {"by_answer": told} if (told := by_answer(candidates.outlines, kept)) else {}
+    if len(told) > 1 and len(only := [gold for gold, each in told.items() if each["kept"]]) == 1:
+        where = f"{line.arm.name}, seed {line.seed}, round {number + 1}"
+        log.warning("%s: all %d that were kept answer %s; set balance: true, or sample more", where, len(kept), only[0])
     covered = coverage(kept, _tokenizer(line) if kept else None)
     summary = {**counts, **covered, "examples": num_examples}
     write_card(folder, f"{line.arm.name}, round {number + 1}", {"keep": line.arm.keep, **summary})
