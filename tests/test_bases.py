@@ -116,6 +116,11 @@ def test_the_command_writes_table_figure_and_numbers(runs: list[Path], tmp_path:
     assert (out / "table.md").read_text() in done.output
     assert len(json.loads((out / "bases.json").read_text())["leads"]) == 6
     assert (out / "forest.svg").read_text().count("<svg") == 1
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(app, ["compare", *map(str, runs), "--bases", "--out", str(page)])
+    assert done.exit_code == 0, done.output
+    assert "<h1>Not shown</h1>" in page.read_text()  # three bases cannot come below 0.25 by their signs
+    assert f"certistar recheck {runs[0]}" in page.read_text()
     refused = CliRunner().invoke(app, ["compare", *map(str, runs), "--beyond", "1"])
     assert refused.exit_code == 2
     assert "--beyond: is for --bases" in refused.output

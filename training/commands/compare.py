@@ -40,7 +40,9 @@ def compare(
     ] = False,
     bases: Annotated[
         bool,
-        typer.Option("--bases", help="Runs of different base models: intervals over bases; --out is a folder."),
+        typer.Option(
+            "--bases", help="Runs of different base models: intervals over bases; --out is a folder, or a page (.html)."
+        ),
     ] = False,
     beyond: Annotated[
         int | None, typer.Option("--beyond", min=1, help="Tell problems of more hops apart, with --bases.")
@@ -105,12 +107,16 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
 def _compare_bases(
     runs: Sequence[Path], beyond: int | None, against: str | None, as_json: bool, out: Path | None
 ) -> None:
-    """Print the arms' rates and leads over base models; `out` gets the table, the forest plot and the numbers."""
+    """Print the arms' rates and leads over base models; `out` gets table, forest plot and numbers, or is a page."""
     from training.reporting.bases import bases_figure, bases_table, compare_bases, dose_figure
 
     found = compare_bases(runs, beyond, against)
     table = bases_table(found)
-    if out is not None:
+    if out is not None and out.suffix == ".html":
+        from training.reporting.report import bases_page
+
+        write_text(out, bases_page(found, runs))
+    elif out is not None:
         write_text(out / "table.md", table)
         write_text(out / "forest.svg", bases_figure(found))
         if found["doses"]:

@@ -20,7 +20,7 @@ from training.figures import Difference, drawing, forest, styles, with_bars
 from training.outcomes import Record, Table
 from training.records.run_folder import configuration
 from training.reporting.runs import Arm, outcomes_of, provenance, read_arms
-from training.reporting.sentences import points
+from training.reporting.sentences import points, taught
 from training.tables import markdown
 
 COUNTED = ("certified", "right")
@@ -40,6 +40,8 @@ class Base:
     name: str
     digest: str
     primary: str | None
+    taught: str
+    """Size, and what it was shown."""
     doses: Mapping[str, tuple[float, str | None]]
     """For each arm the share of lucky traces that its filter lets through, and the flaw that it does not see."""
     arms: Mapping[str, Arm]
@@ -127,7 +129,9 @@ def compare_bases(runs: Sequence[Path], beyond: int | None = None, against: str 
         raise InputError(f"--against {against}: the runs have the arms {names}")
     _correct(leads, (against, primary, str(part)))
     return {
-        "bases": [{"name": b.name, "digest": b.digest, "seeds": list(b.arms[first].seeds)} for b in bases],
+        "bases": [
+            {"name": b.name, "digest": b.digest, "taught": b.taught, "seeds": list(b.arms[first].seeds)} for b in bases
+        ],
         "primary": primary,
         "arms": arms,
         "leads": leads,
@@ -149,8 +153,8 @@ def _correct(leads: Sequence[Record], declared: tuple[str | None, str | None, st
         own, values = lead["difference"], lead["difference"]["per_base"]
         kept = [[v for i, v in enumerate(values) if i != out] for out in range(len(values))]
         own["without_one"] = [{key: over_bases(rest)[key] for key in ("mean", "interval")} for rest in kept]
-        is_declared = (lead["b"], lead["counted"], lead["problems"]) == declared
-        families[is_declared, lead["counted"], lead["problems"]].append(own)
+        lead["declared"] = (lead["b"], lead["counted"], lead["problems"]) == declared
+        families[lead["declared"], lead["counted"], lead["problems"]].append(own)
     for family in families.values():
         for own, p in zip(family, holm([own["p_signs"] for own in family]), strict=True):
             own["p_holm"] = p
@@ -168,7 +172,8 @@ def _read(run: Path) -> Base:
     }
     arms, answers = read_arms(run), outcomes_of(read_arms(run))
     sampled = answers[answers["mode"] == "sampled"]
-    return Base(run.resolve().name, digest, primary, doses, {arm.name: arm for arm in arms}, sampled)
+    shown = taught(origin.get("base_provenance"))
+    return Base(run.resolve().name, digest, primary, shown, doses, {arm.name: arm for arm in arms}, sampled)
 
 
 def _doses(bases: Sequence[Base]) -> Iterator[Record]:
@@ -205,25 +210,15 @@ def over_bases(values: Sequence[float]) -> Record:
 
 def bases_table(found: Record) -> str:
     """Return the rates and the leads as Markdown, in percent and percentage points."""
-    last = max(len(arm["rounds"]) for arm in found["arms"]) - 1
     opening = (
         f"{len(found['bases'])} bases; primary metric: {found['primary'] or 'none was declared before the runs'}; "
         f"95% intervals over bases. {METHOD[0].upper()}{METHOD[1:]}."
     )
-    rates = [[arm["arm"], arm["problems"], arm["counted"], *map(_percent, arm["rounds"])] for arm in found["arms"]]
-    rounds = ["start", *(f"round {r}" for r in range(1, last + 1))]
-    leads: list[list[str]] = []
-    for lead in found["leads"]:
-        own = lead["difference"]
-        said = points(own["mean"]) + ("" if own["interval"] is None else f" ({points(own['interval'])})")
-        ps = ["–" if own["p"] is None else f"{own['p']:.2g}", f"{own['p_signs']:.2g}", f"{own['p_holm']:.2g}"]
-        ps.append(_without_one(own["without_one"]))
-        each = " ".join(f"{100 * value:+.1f}" for value in own["per_base"])
-        leads.append([f"{lead['a']} over {lead['b']}", lead["problems"], lead["counted"], said, *ps, each])
+    rounds = round_columns(found)
     tables = [
         opening,
-        markdown(["arm", "problems", "rate", *rounds], rates, "lll" + "r" * len(rounds)),
-        markdown(LEAD_COLUMNS, leads, "lllrrrrll"),
+        markdown(["arm", "problems", "rate", *rounds], rate_rows(found), "lll" + "r" * len(rounds)),
+        markdown(LEAD_COLUMNS, lead_rows(found), "lllrrrrll"),
     ]
     if found["doses"]:
         doses = [
@@ -233,6 +228,50 @@ def bases_table(found: Record) -> str:
         head = ["lucky traces kept", "which", "of all kept", f"certified, {found['doses'][0]['problems']}", "right"]
         tables.append(markdown(head, doses, "rlrrr"))
     return "\n".join(text.rstrip("\n") + "\n" for text in tables)
+
+
+def round_columns(found: Record) -> list[str]:
+    """Return the names of the columns of rates."""
+    last = max(len(arm["rounds"]) for arm in found["arms"]) - 1
+    return ["start", *(f"round {r}" for r in range(1, last + 1))]
+
+
+def rate_rows(found: Record) -> list[list[str]]:
+    """Return each arm's rates by round, as tables write them."""
+    return [[arm["arm"], arm["problems"], arm["counted"], *map(_percent, arm["rounds"])] for arm in found["arms"]]
+
+
+def lead_rows(found: Record) -> list[list[str]]:
+    """Return the leads under `LEAD_COLUMNS`, as tables write them."""
+    rows: list[list[str]] = []
+    for lead in found["leads"]:
+        own = lead["difference"]
+        ps = ["–" if own["p"] is None else f"{own['p']:.2g}", f"{own['p_signs']:.2g}", f"{own['p_holm']:.2g}"]
+        each = " ".join(f"{100 * value:+.1f}" for value in own["per_base"])
+        name = f"{lead['a']} over {lead['b']}"
+        rows.append([name, lead["problems"], lead["counted"], _lead(own), *ps, _without_one(own["without_one"]), each])
+    return rows
+
+
+def _lead(own: Record) -> str:
+    return points(own["mean"]) + ("" if own["interval"] is None else f" ({points(own['interval'])})")
+
+
+def bases_answer(found: Record) -> tuple[str, str]:
+    """Return what the comparison over bases answers, and the numbers that it rests on.
+
+    It is of the declared lead, or of the first one, which is then corrected for the others. `Yes` needs a lead whose
+    interval is above 0 and whose sign-flip test, corrected, is below 5%.
+    """
+    lead = next((lead for lead in found["leads"] if lead["declared"]), found["leads"][0])
+    own, num = lead["difference"], len(found["bases"])
+    positive = own["interval"] is not None and own["interval"][0] > 0
+    said = "Yes" if positive and own["p_holm"] < 1 - LEVEL else "Not shown"
+    declared = "declared before the runs" if lead["declared"] else "no comparison was declared before the runs"
+    return said, (
+        f"{lead['a']} over {lead['b']}, {lead['counted']}, {lead['problems']}: {_lead(own)} points over {num} bases; "
+        f"exact sign flips p = {own['p_holm']:.2g}; {declared}."
+    )
 
 
 def _without_one(left: Sequence[Record]) -> str:

@@ -100,6 +100,24 @@ def benchmarks_page(rows: Sequence[Record], correlations: Sequence[tuple[str, st
     return template.render(rows=rows, correlations=figures, powers=Markup(powers))
 
 
+def bases_page(found: Record, runs: Sequence[Path]) -> str:
+    """Return the page of a comparison over bases: its answer, the forest, and what the bases are come first."""
+    from markupsafe import Markup
+
+    from training.reporting import bases
+
+    told = {
+        "answer": bases.bases_answer(found),
+        "figure": Markup(bases.bases_figure(found)),
+        "runs": list(map(str, runs)),
+    }
+    tables = [
+        ("Leads", bases.LEAD_COLUMNS, bases.lead_rows(found)),
+        ("Rates", ("arm", "problems", "rate", *bases.round_columns(found)), bases.rate_rows(found)),
+    ]
+    return _environment().get_template("bases.html.jinja").render(found=found, tables=tables, **told)
+
+
 def _environment() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

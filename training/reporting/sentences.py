@@ -118,7 +118,7 @@ def facts(report: Record) -> list[tuple[str, str]]:
     bases = "one; other bases may differ" if report["bases"] == 1 else f"{report['bases']}, trained independently"
     return [
         ("Base models", bases),
-        ("Base", f"{origin.get('base', 'see the runs')}: {_taught(origin.get('base_provenance'))}"),
+        ("Base", f"{origin.get('base', 'see the runs')}: {taught(origin.get('base_provenance'))}"),
         ("Answers", f"{answers} under {len(seeds)} seed{'s' * (len(seeds) > 1)}; n counts answers, not models"),
         *guess,
         ("Decoding", f"{decodings}; T = {temperature:g}"),
@@ -126,15 +126,17 @@ def facts(report: Record) -> list[tuple[str, str]]:
     ]
 
 
-def _taught(base: object) -> str:
-    """Say what a base model made here was taught; of any other that is not known."""
+def taught(base: object) -> str:
+    """Say how large a base model made here is and what it was taught; of any other that is not known."""
     if not is_object(base):
         return "not made here; what it was taught is not known"
     guesses, wrong = (base.get(f"demonstrations_{key}") for key in ("that_guess", "misformalised"))
     flaws = [f"{percent(guesses)} stop early and guess" for _ in range(1) if guesses]
     flaws += [f"{percent(wrong)} misread a rule" for _ in range(1) if wrong]
     number = base.get("sequences")
-    shown = f"{number:,} demonstrations" if isinstance(number, int) else "demonstrations"
+    size = base.get("num_parameters")
+    shown = f"{size:,} parameters; " if isinstance(size, int) else ""
+    shown += f"{number:,} demonstrations" if isinstance(number, int) else "demonstrations"
     shown += f" of at most {base['most_hops']} hops" if base.get("most_hops") else ""
     again = base.get("said_again")
     shown += f" ({again:,} of them only say the context again)" if isinstance(again, int) and again else ""
