@@ -87,18 +87,7 @@ def compare_bases(runs: Sequence[Path], beyond: int | None = None, against: str 
     `arms` are rates by round, `leads` differences after the last one, and `doses` arms whose filters let lucky traces
     through, where some do. Raises `InputError` for fewer than two bases, one base twice, or runs with different arms.
     """
-    bases = [_read(run) for run in runs]
-    if len(bases) < 2:
-        raise InputError(
-            "--bases: one run says nothing about other bases; name two or more, each from a base of its own"
-        )
-    for i, base in enumerate(bases):
-        if (other := next((b for b in bases[:i] if b.digest == base.digest), None)) is not None:
-            raise InputError(f"--bases: {other.name} and {base.name} start from the same base model, which counts once")
-        if list(base.arms) != list(bases[0].arms):
-            raise InputError(
-                f"--bases: {bases[0].name} has the arms {list(bases[0].arms)}, {base.name} {list(base.arms)}"
-            )
+    bases = _comparable([_read(run) for run in runs])
     names = list(bases[0].arms)
     first = FIRST if FIRST in names else names[0]
     parts = [Part()]
@@ -141,6 +130,22 @@ def compare_bases(runs: Sequence[Path], beyond: int | None = None, against: str 
         ],
         "method": METHOD,
     }
+
+
+def _comparable(bases: list[Base]) -> list[Base]:
+    """Return the bases; raises `InputError` for fewer than two, one twice, or other arms."""
+    if len(bases) < 2:
+        raise InputError(
+            "--bases: one run says nothing about other bases; name two or more, each from a base of its own"
+        )
+    for i, base in enumerate(bases):
+        if (other := next((b for b in bases[:i] if b.digest == base.digest), None)) is not None:
+            raise InputError(f"--bases: {other.name} and {base.name} start from the same base model, which counts once")
+        if list(base.arms) != list(bases[0].arms):
+            raise InputError(
+                f"--bases: {bases[0].name} has the arms {list(bases[0].arms)}, {base.name} {list(base.arms)}"
+            )
+    return bases
 
 
 def _correct(leads: Sequence[Record], declared: tuple[str | None, str | None, str]) -> None:
