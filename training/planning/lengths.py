@@ -250,5 +250,14 @@ KNOWN: Mapping[str, KnownModel] = {
     "huggyllama/llama-13b": KnownModel("llama", Dimensions(5120, 13824, 40, 40, 40, 32000, 2048), 2.45),
     "meta-llama/Llama-3.1-8B-Instruct": KnownModel("llama", Dimensions(4096, 14336, 32, 32, 8, 128256, 131072), 2.65),
     "Qwen/Qwen2.5-7B-Instruct": KnownModel("qwen2", Dimensions(3584, 18944, 28, 28, 4, 152064, 32768), 2.65),
+    "Qwen/Qwen3-0.6B": KnownModel("qwen3", Dimensions(1024, 3072, 28, 16, 8, 151936, 40960, 128, True), 2.65),
+    "Qwen/Qwen3-1.7B": KnownModel("qwen3", Dimensions(2048, 6144, 28, 16, 8, 151936, 40960, 128, True), 2.65),
+    "Qwen/Qwen3-4B": KnownModel("qwen3", Dimensions(2560, 9728, 36, 32, 8, 151936, 40960, 128, True), 2.65),
     "Qwen/Qwen3-8B": KnownModel("qwen3", Dimensions(4096, 12288, 36, 32, 8, 151936, 40960), 2.65),
+    "HuggingFaceTB/SmolLM2-360M-Instruct": KnownModel(
+        "llama", Dimensions(960, 2560, 32, 15, 5, 49152, 8192, 64, True), 2.6
+    ),
+    "HuggingFaceTB/SmolLM2-1.7B-Instruct": KnownModel(
+        "llama", Dimensions(2048, 8192, 24, 32, 32, 49152, 8192, 64, True), 2.6
+    ),
 }
