@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.formats.csp.critic import core_of
 from critics.formats.csp.reader import read_csp
 from critics.judge import judge, judge_record
 from critics.logic.programs.ordering_text import At, Claim, read_ordering
@@ -19,6 +18,7 @@ from critics.problem import Attempt, Problem, read_problem
 from critics.recheck.rejudging import recheck
 from critics.replay.certificate import digest
 from critics.replay.finite.search import solutions
+from critics.replay.finite.terms import core_record
 from critics.verdict import Certified, Verdict, verdict_record
 from critics.workers.own_time import own_time
 
@@ -172,12 +172,12 @@ def tampered(path: str, value: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        ("claim", "B", "wrong_answer"),
-        ("evidence/solution/red_book", 2, "not_a_model"),
-        ("evidence/solution/red_book", 9, "not_a_model"),
-        ("evidence/solution/red_book", True, "not_a_model"),
-        ("evidence/failing/1", None, "claim"),
-        ("evidence/failing/1", {"red_book": 2, "blue_book": 1, "green_book": 3}, "not_a_model"),
+        ("claim", "B", "claim"),
+        ("evidence/constraints/red_book/0/0", 2, "not_a_model"),
+        ("evidence/constraints/red_book/0/0", 9, "not_a_model"),
+        ("evidence/constraints/red_book/0/0", True, "ill_formed"),
+        ("evidence/options/1/0", None, "claim"),
+        ("evidence/options/1/0/red_book/0/0", 2, "not_a_model"),
         ("evidence/program", PROGRAM.replace("green_book == 3\n", ""), "text_says_otherwise"),
         ("problem/context", CONTEXT.replace("left", "right"), "text_says_otherwise"),
         ("problem/context", "Prose.", "reference_is_not_the_text"),
@@ -227,10 +227,11 @@ def test_a_forged_entailment_is_found_by_trying_everything(program: str, forged:
     certificate["evidence"] = {**certificate["evidence"], "program": program.replace(*forged)}
     certificate["digest"] = digest(certificate)
     assert [r["reason"] for r in rechecked(certificate)["rejected"]] == ["judged_otherwise"]
-    core = core_of(read_csp(program.replace(*forged), Repairs()))
+    read = read_csp(program.replace(*forged), Repairs())
+    core = core_record(read.declared.functions, read.constraints, [option.record() for option in read.options])
     certificate["evidence"] = {**certificate["evidence"], "core": core}
     certificate["digest"] = digest(certificate)
-    assert [r["reason"] for r in rechecked(certificate)["rejected"]] == ["has_a_counterexample"]
+    assert [r["reason"] for r in rechecked(certificate)["rejected"]] == ["has_a_model"]
 
 
 @settings(max_examples=60, deadline=None)
@@ -249,7 +250,7 @@ def test_the_search_finds_what_trying_everything_finds(parts: list[tuple[str, st
     constraints = "".join(f"{left} {sign} {right}\n" for left, sign, right in parts)
     text = f"Variables:\n{variables}Constraints:\n{constraints}AllDifferentConstraint()\nQuery:\nA) a == 1\n"
     program = read_csp(text, Repairs())
-    found = {tuple(s.values()) for s in solutions(program.functions, program.constraints)}
+    found = {tuple(s.values()) for s in solutions(program.declared.functions, program.constraints)}
     python = [f"{left} {sign} {right}" for left, sign, right in parts]
     tried = {p for p in permutations(range(1, 5)) if all(eval(e, dict(zip("abcd", p, strict=True))) for e in python)}
     assert found == tried

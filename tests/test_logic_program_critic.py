@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.formats.logic_program.critic import table_rows
+from critics.logic.programs.options import table_rows
 from critics.judge import judge, judge_record
 from critics.logic.programs.z3_solver import Z3Solver
 from critics.problem import Attempt, Problem

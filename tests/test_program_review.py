@@ -97,14 +97,14 @@ def test_options_that_hold_are_shown_by_what_forces_them():
 
 def test_two_solutions_of_a_csp_program_are_shown_where_they_differ():
     said = shown("logicaldeduction", "canoe == 3", "canoe != 3").explanation
-    assert said.startswith("This meets all constraints: ferry = ")
-    assert "Option A fails where: the same as before, but" in said or "Option A fails where: the same" in said
+    assert said.startswith("(A) ferry == 5 does not hold, because the constraints allow: ferry = ")
+    assert said.endswith("(C) sloop == 4 does not hold, because the constraints allow: the same")
 
 
 def test_a_csp_option_that_is_forced_names_its_constraints():
     said = shown("logicaldeduction", "A) ferry == 5", "A) dinghy == 1").explanation
-    assert "Option A holds in all solutions, because of `dinghy == 1`" in said
-    assert "Option C holds in all solutions, because of " in said
+    assert "(A) dinghy == 1 holds, because of `dinghy == 1`" in said
+    assert "(C) sloop == 4 holds, because of " in said
 
 
 def test_two_derivations_are_shown_in_the_programs_own_language():

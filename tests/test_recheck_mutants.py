@@ -40,7 +40,7 @@ SIGNS = (
     (">>>", "<<<"), ("every", "no"), ("unsat", "sat"), ("infer-All", "infer-Any"), ("true", "false"), ("A", "B"),
 )  # fmt: skip
 MODELS = {
-    "csp-model": ("solution", "failing"),
+    "csp-model": ("constraints", "options"),
     "program-options": ("constraints", "options"),
     "fol-entailment": ("models",),
 }
@@ -212,17 +212,8 @@ def holds_in_its_models(certificate: dict[str, Any]) -> bool:
             asked = {"holds": [*stated, goal], "fails": [*stated, Not(goal)], "contingent": [other]}
             shown = {name: record for name, record in evidence["models"].items() if record is not None}
             return all(satisfies(model_of(record), asked[name]) for name, record in shown.items())
-        case "csp-model":
-            program = read_csp(evidence["program"], Repairs())
-            shown = [(evidence["solution"], None), *zip(evidence["failing"], program.options, strict=True)]
-            return all(
-                all(holds(program.functions, {n: {(): v} for n, v in values.items()}, c) for c in program.constraints)
-                and (option is None or not holds(program.functions, {n: {(): v} for n, v in values.items()}, option))
-                for values, option in shown
-                if values is not None
-            )
-        case "program-options":
-            program = read_logic_program(evidence["program"], Repairs())
+        case "csp-model" | "program-options" as kind:
+            program = (read_csp if kind == "csp-model" else read_logic_program)(evidence["program"], Repairs())
             functions = program.declared.functions
             shown = [(evidence["constraints"], None)]
             for option, models in zip(program.options, evidence["options"], strict=True):

@@ -84,9 +84,9 @@ def test_no_answer_of_logicaldeduction_is_counted_where_there_is_none(shared: Pa
             assert verdict["answer"] is None
             continue
         program = read_csp(record["completion"], Repairs())
-        found = list(solutions(program.functions, program.constraints))
+        found = list(solutions(program.declared.functions, program.constraints))
         holding = [letter for letter, option in zip("ABCDEFG", program.options, strict=False)
-                   if found and all(map(compiled(option), found))]  # fmt: skip
+                   if found and all(map(compiled(option.formulas[0]), found))]  # fmt: skip
         assert verdict["answer"] == (holding[0] if len(holding) == 1 else None), record["id"]
     assert rows[ALL_MODELS]["strict_precision"]["rate"] == 1.0
     # One more is proved, and a comment in it is false.

@@ -9,7 +9,7 @@ import pytest
 from critics.formats.fol.critic import judge_fol
 from critics.formats.format import find_format
 from critics.formats.guided.critic import judge_guided
-from critics.formats.logic_program.critic import judge_logic_program
+from critics.formats.logic_program.critic import LANGUAGE
 from critics.formats.rules.critic import judge_rules
 from critics.judge import judge, judge_record
 from critics.problem import Attempt, Problem, read_attempt
@@ -56,13 +56,13 @@ def test_proofs_stand_under_any_names(format_: str) -> None:
 
 def test_members_sorts_and_functions_of_a_logic_program_are_renamed() -> None:
     attempt = _attempt("logic-program", SEATED, SEATS)
-    verdict, other = judge_logic_program(SEATS, attempt), find_format(attempt.format).renamed(attempt.completion)
+    verdict, other = LANGUAGE.judge(SEATS, attempt), find_format(attempt.format).renamed(attempt.completion)
     assert isinstance(verdict, Certified)
     assert other is not None
     assert "sits(Ann)" not in other
     assert "EnumSort([N2q, N3q])" in other
     assert "::: (A)" in other
-    assert not rests_on_names(find_format("logic-program"), SEATS, attempt, verdict, judge_logic_program)
+    assert not rests_on_names(find_format("logic-program"), SEATS, attempt, verdict, LANGUAGE.judge)
 
 
 def test_a_verdict_that_the_names_decide_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

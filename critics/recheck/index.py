@@ -38,9 +38,7 @@ def replayed(certificate: SealedCertificate) -> Trust:
             return _replay_derivation(certificate)
         case "answer-sets":
             from critics.replay.answer_sets.checker import check_answer_sets as check
-        case "csp-model":
-            from critics.replay.finite.models import check_solutions as check
-        case "program-options":
+        case "csp-model" | "program-options":
             from critics.replay.finite.models import check_options as check
         case "fol-entailment":
             from critics.replay.first_order.entailments import check_entailment

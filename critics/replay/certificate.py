@@ -135,7 +135,7 @@ FORMS = {
     "rules-proof": _RULES,
     "rules-saturation": _RULES,
     "answer-sets": _form("asp/1", "completion num_premises witness value support tests num_mutants", "conflicts"),
-    "csp-model": _form("csp/1", "program core solution failing", "nodes", ("text",), mends=True),
+    "csp-model": _form("csp/1", "program core constraints options", "nodes", ("text",), mends=True),
     "program-options": _form("logic-program/1", "program core constraints options", "rlimit wall_s", mends=True),
     "fol-entailment": _form(
         "fol/1",

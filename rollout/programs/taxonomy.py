@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from critics.formats.logic_program.critic import Cause, cause_of, execute
 from critics.formats.logic_program.reader import read_logic_program
+from critics.logic.programs.options import Cause, cause_of, solved
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt
 from critics.replay.certificate import TooLarge
@@ -121,7 +121,7 @@ def diagnose(attempt: Attempt, judgement: Judgement) -> Diagnosis:
     if attempt.format == "logic-program" and judgement.verdict != "timeout":
         try:
             program = read_logic_program(attempt.completion, Repairs())
-            run = execute(program)
+            run = solved(program)
         except (ProgramError, TooLarge, Undefined, RecursionError):
             return Diagnosis(Category.NO_OUTPUT)
         num = len(run.holding())

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from time import process_time
 
-from critics.formats.logic_program.critic import judge_logic_program
+from critics.formats.logic_program.critic import LANGUAGE
 from critics.formats.logic_program.reader import read_logic_program
 from critics.logic.programs.sections import Repairs
 from critics.problem import Attempt, Problem
@@ -88,7 +88,7 @@ def _judged_s(text: str) -> float:
     problem = Problem("bench", "ar-lsat", "..", "Which one of the following CANNOT be true?", options)
     attempt = Attempt("bench", problem, "logic-program", text)
     began = process_time()
-    judge_logic_program(problem, attempt)
+    LANGUAGE.judge(problem, attempt)
     return process_time() - began
 
 

@@ -23,21 +23,21 @@ class Csp(Format):
     is_held_to_text = True
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
-        from critics.formats.csp.critic import judge_csp
+        from critics.formats.csp.critic import LANGUAGE
 
-        return judge_csp(problem, attempt)
+        return LANGUAGE.judge(problem, attempt)
 
     def explain(self, attempt: Attempt) -> str | None:
-        from critics.formats.csp.critic import explain_solutions
+        from critics.formats.csp.critic import LANGUAGE
 
-        return explain_solutions(attempt)
+        return LANGUAGE.explain(attempt)
 
     def renamed(self, completion: str) -> str | None:
         from critics.formats.csp.reader import read_csp
         from critics.text.trust.renaming import fresh_names, with_names
 
         try:
-            return with_names(completion, fresh_names(read_csp(completion, Repairs()).functions))
+            return with_names(completion, fresh_names(read_csp(completion, Repairs()).declared.functions))
         except ReasonedError:
             return None
 
@@ -59,7 +59,7 @@ class Csp(Format):
 
         program = read_csp(str(certificate.evidence.record()["program"]), Repairs())
         claim = certificate.claim
-        return list(called(program.options[position_of(claim)])), text_of_option(problem, claim)
+        return list(called(program.options[position_of(claim)].formulas[0])), text_of_option(problem, claim)
 
 
 FORMAT = Csp()

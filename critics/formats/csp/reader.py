@@ -6,11 +6,11 @@ every solution. Values may be written by the domain's words (`[cheapest, most ex
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from critics.logic.programs.declarations import INTEGER, Declarations, FunctionType, is_reserved
 from critics.logic.programs.elaborator import Elaborator
 from critics.logic.programs.expression import read_expression
+from critics.logic.programs.options import Option, OptionProgram
 from critics.logic.programs.sections import MAX_OPTIONS, Line, ProgramError, Repairs, split_sections
 from critics.replay.finite.terms import Application, Function, Operator, Term, Variable
 
@@ -28,16 +28,7 @@ _LABEL = re.compile(r"(?P<number>-?\d{1,6})\s*[:=]\s*(?P<label>.+)")
 _LETTER = re.compile(r"\(?([A-Za-z])[).:]\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class CspProgram:
-    """A program as read; `options` are formulas by position."""
-
-    functions: Mapping[str, Function]
-    constraints: tuple[Term, ...]
-    options: tuple[Term, ...]
-
-
-def read_csp(text: str, repairs: Repairs) -> CspProgram:
+def read_csp(text: str, repairs: Repairs) -> OptionProgram:
     """Read a program, noting every repair; raises `ProgramError` naming the line."""
     sections = split_sections(text, TITLES, repairs)
     found = (_LABEL.fullmatch(line.text) for line in sections.get("domain", []))
@@ -52,7 +43,7 @@ def read_csp(text: str, repairs: Repairs) -> CspProgram:
             declared.members[label] = "", number
     constraints = tuple(_constraint(line, declared, repairs) for line in sections.get("constraints", []))
     options = _options(sections.get("query", []), declared, repairs)
-    return CspProgram(declared.functions, constraints, options)
+    return OptionProgram(declared, constraints, options)
 
 
 def _plain(text: str) -> str:
@@ -92,20 +83,20 @@ def _constraint(line: Line, declared: Declarations, repairs: Repairs) -> Term:
     return Elaborator(declared, line, repairs).formula(read)
 
 
-def _options(lines: Sequence[Line], declared: Declarations, repairs: Repairs) -> tuple[Term, ...]:
+def _options(lines: Sequence[Line], declared: Declarations, repairs: Repairs) -> tuple[Option, ...]:
     """Read the options; letters put them in order where every option has one."""
-    options: list[tuple[str, Term]] = []
+    options: list[tuple[str, Option]] = []
     for line in lines:
         letter = _LETTER.match(line.text)
         formula = Line(line.number, line.text[letter.end() :] if letter else line.text, "")
         read = Elaborator(declared, line, repairs).formula(read_expression(formula, repairs))
-        options.append((letter[1].upper() if letter else "", read))
+        options.append((letter[1].upper() if letter else "", Option("valid", (read,), formula)))
     letters = [letter for letter, _ in options]
     if not 0 < len(options) <= MAX_OPTIONS:
         raise ProgramError("no_options", f"{len(options)} options where 1 to {MAX_OPTIONS} are needed")
     if not any(letters):
         repairs.note("options_by_position")
-        return tuple(formula for _, formula in options)
+        return tuple(option for _, option in options)
     if sorted(letters) != [chr(ord("A") + i) for i in range(len(options))]:
         raise ProgramError("labels", f"the options are lettered {', '.join(letters)}")
-    return tuple(formula for _, formula in sorted(options, key=lambda option: option[0]))
+    return tuple(option for _, option in sorted(options, key=lambda lettered: lettered[0]))

@@ -26,14 +26,14 @@ class LogicPrograms(Format):
     is_held_to_text = True
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
-        from critics.formats.logic_program.critic import judge_logic_program
+        from critics.formats.logic_program.critic import LANGUAGE
 
-        return judge_logic_program(problem, attempt)
+        return LANGUAGE.judge(problem, attempt)
 
     def explain(self, attempt: Attempt) -> str | None:
-        from critics.formats.logic_program.critic import explain_options
+        from critics.formats.logic_program.critic import LANGUAGE
 
-        return explain_options(attempt)
+        return LANGUAGE.explain(attempt)
 
     def renamed(self, completion: str) -> str | None:
         from critics.formats.logic_program.reader import read_logic_program

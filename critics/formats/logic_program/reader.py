@@ -1,18 +1,18 @@
 """Reads `logic-program` texts (Logic-LM's language for AR-LSAT): Declarations, Constraints, Options.
 
-The result is typed and finite (`critics.logic.programs.core`); no Python is generated, and nothing is executed.
+The result is typed and finite (`critics.replay.finite.terms`); no Python is generated, and nothing is executed.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from critics.logic.programs.declarations import Declarations, read_declarations
 from critics.logic.programs.elaborator import Elaborator
 from critics.logic.programs.expression import read_expression, unlisted
+from critics.logic.programs.options import Option, OptionProgram
 from critics.logic.programs.sections import MAX_OPTIONS, Line, ProgramError, Repairs, split_sections
-from critics.replay.finite.models import ClaimedOption, Mode
-from critics.replay.finite.terms import Application, Operator, Term
+from critics.replay.finite.models import Mode
+from critics.replay.finite.terms import Application, Operator
 
 TITLES = {
     "declarations": ("Declarations", "Declaration"),
@@ -34,13 +34,6 @@ _HELPERS: dict[str, Mode] = {
 _OWN = ("is_valid", "is_sat", "is_unsat")
 _OPPOSITE: dict[Mode, Mode] = {"valid": "not_valid", "not_valid": "valid", "sat": "unsat", "unsat": "sat"}
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[).:]?(?:\s|$)")
-
-
-@dataclass(frozen=True, slots=True)
-class Option(ClaimedOption):
-    """One option, and where it stands."""
-
-    line: Line
 
 
 def read_options(lines: Sequence[Line], declared: Declarations, repairs: Repairs) -> tuple[str, list[Option]]:
@@ -106,17 +99,7 @@ def _is_helper(call: Application) -> bool:
     return call.function.lower().startswith("is_") or call.function.lower() in _HELPERS
 
 
-@dataclass(frozen=True, slots=True)
-class LogicProgram:
-    """A program as read: what it declares, what must hold, the question as it repeats it, and its options."""
-
-    declared: Declarations
-    constraints: tuple[Term, ...]
-    question: str
-    options: tuple[Option, ...]
-
-
-def read_logic_program(text: str, repairs: Repairs) -> LogicProgram:
+def read_logic_program(text: str, repairs: Repairs) -> OptionProgram:
     """Read a program, noting every repair; raises `ProgramError` naming the line."""
     sections = split_sections(text, TITLES, repairs)
     if sum(map(len, sections.values())) > MAX_LINES:
@@ -129,7 +112,7 @@ def read_logic_program(text: str, repairs: Repairs) -> LogicProgram:
         if line.text
     )
     question, options = read_options(lines["options"], declared, repairs)
-    return LogicProgram(declared, terms, question, tuple(options))
+    return OptionProgram(declared, terms, tuple(options), question)
 
 
 def _joined(lines: Sequence[Line], repairs: Repairs) -> list[Line]:

@@ -1,17 +1,15 @@
-"""Replay of programs over finite sorts, `program-options` and `csp-model`: models and solutions are evaluated.
+"""Replay of programs over finite sorts, `program-options` and `csp-model`: models are evaluated.
 
 Constraints and the queries of every option are evaluated in the models given. What an option's mode asks is worked out
-here again: `valid` that its formula fails in no model of the constraints, `sat` that it holds in one, and so on. A
-second solver confirms what has no model. Of a constraint problem there is a solution, for every other option one in
-which it fails, and for the claimed one none, which is found by trying everything. That the core is what the program
-says is for its critic to judge again (`critics.recheck.rejudging`).
+here again: `valid` that its formula fails in no model of the constraints, `sat` that it holds in one, and so on. What
+has no model is found by trying everything (`csp-model`), or confirmed by a second solver. That the core is what the
+program says is for its critic to judge again (`critics.recheck.rejudging`).
 """
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from critics.replay.certificate import (
-    UNTRUSTED,
     Rejected,
     SealedCertificate,
     is_list,
@@ -33,25 +31,34 @@ from critics.replay.finite.terms import (
 )
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
-KIND = "program-options"
+KIND, CSP_KIND = "program-options", "csp-model"
 BUDGET = Budget()
 
 
 def check_options(certificate: object) -> Trust:
     """Accept by returning what it rests on; raises `Rejected`."""
-    sealed = sealed_certificate(certificate, (KIND,))
+    sealed = sealed_certificate(certificate, (KIND, CSP_KIND))
     core, models = check_models(sealed)
+    decide_ = _searched if sealed.kind == CSP_KIND else _decide
     trusts: list[Trust] = []
     for option, shown in zip(read_options(core), sealed.evidence["options"], strict=True):
         for query, rows in zip(option.queries, shown, strict=True):
             if rows is None:
-                trusts.append(_decide(core, [*core.constraints, query.formula], wanted=False))
-        for formula in option.formulas:
+                trusts.append(decide_(core, [*core.constraints, query.formula], wanted=False))
+        for formula in option.formulas if sealed.reference == "none" else ():
             for side in (formula, _not(formula)):
                 # Attack: an option that holds whatever the constraints are. A model that is here already will do.
                 if not any(model.holds(side) for model in models):
-                    trusts.append(_decide(core, [side], wanted=True))
+                    trusts.append(decide_(core, [side], wanted=True))
     return weakest(*trusts)
+
+
+def _searched(core: Core, formulas: list[Term], *, wanted: bool) -> Trust:
+    """Try all values of the variables that formulas name."""
+    named = {name: core.functions[name] for formula in formulas for name in called(formula)}
+    if has_solution(named, formulas) != wanted:
+        raise Rejected("trivial_option" if wanted else "has_a_model")
+    return Trust.CHECKED
 
 
 def _decide(core: Core, formulas: list[Term], *, wanted: bool) -> Trust:
@@ -120,13 +127,16 @@ def _not(formula: Term) -> Term:
     return Operator("not", (formula,))
 
 
-@of_kinds(KIND)
+@of_kinds(KIND, CSP_KIND)
 def check_models(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]]:
     """Check digest, form, claim and all models; return the program and the models. Raises `Rejected`."""
     problem, evidence = certificate.problem, certificate.evidence
     core = read_core(evidence["core"])
     if not core.constraints:
         raise Rejected("no_constraints")
+    if len({repr(option) for option in core.options}) < len(core.options):
+        # Attack: make wrong options one another, or the right one twice.
+        raise Rejected("repeated_option")
     shown = evidence["options"]
     if len(core.options) != len(shown) or len(problem.options or core.options) != len(core.options):
         raise Rejected("ill_formed")
@@ -152,62 +162,3 @@ def _model(core: Core, rows: Any, query: Term | None) -> Evaluation:
     if not all(map(evaluation.holds, [*core.constraints, *([] if query is None else [query])])):
         raise Rejected("not_a_model")
     return evaluation
-
-
-CSP_KIND = "csp-model"
-
-
-def check_solutions(certificate: object, *, exhaustively: bool = True) -> Trust:
-    """Accept by returning what it rests on; raises `Rejected`.
-
-    Not `exhaustively` leaves out that the claimed option fails in no solution, which the critic has just found.
-    """
-    sealed = sealed_certificate(certificate, (CSP_KIND,))
-    with UNTRUSTED:
-        core, option = _shown_solutions(sealed)
-        denied = Operator("not", (option,))
-        if exhaustively and has_solution(core.functions, [*core.constraints, denied]):
-            raise Rejected("has_a_counterexample")
-        own = {name: core.functions[name] for name in core.functions if name in called(option)}
-        if exhaustively and sealed.reference == "none" and not has_solution(own, [denied]):
-            # Attack: replace the right option by a tautology.
-            raise Rejected("trivial_option")
-    return Trust.CHECKED
-
-
-def _shown_solutions(certificate: SealedCertificate) -> tuple[Core, Term]:
-    """Check all that the certificate shows; return the core and the claimed option."""
-    problem, evidence = certificate.problem, certificate.evidence
-    core = read_core(evidence["core"])
-    options = [read_term(option, core.functions) for option in core.options]
-    if not core.constraints:
-        raise Rejected("no_constraints")
-    if len({repr(option) for option in core.options}) < len(core.options):
-        # Attack: make wrong options one another, or the right one twice.
-        raise Rejected("repeated_option")
-    claimed = [chr(ord("A") + position) for position in range(len(core.options))].index(certificate.claim)
-    if problem.answer not in (None, certificate.claim):
-        raise Rejected("wrong_answer")
-    if len(evidence["failing"]) != len(core.options) or len(problem.options or core.options) != len(core.options):
-        raise Rejected("ill_formed")
-    _check_solution(core, evidence["solution"], None)
-    for position, (option, found) in enumerate(zip(options, evidence["failing"], strict=True)):
-        if (found is None) != (position == claimed):
-            raise Rejected("claim")
-        if found is not None:
-            _check_solution(core, found, option)
-    return core, options[claimed]
-
-
-def _check_solution(core: Core, values: Any, failing: Term | None) -> None:
-    """Raise unless values for all variables meet the constraints, and `failing` (None: nothing) fails in them."""
-    if values.keys() != core.functions.keys():
-        raise Rejected("ill_formed")
-    for name, function in core.functions.items():
-        if type(values[name]) is not int or function.domains or values[name] not in (function.values or ()):
-            raise Rejected("not_a_model")
-    evaluation = Evaluation(core.functions, {name: {(): value} for name, value in values.items()})
-    if not all(map(evaluation.holds, core.constraints)):
-        raise Rejected("not_a_model")
-    if failing is not None and evaluation.holds(failing):
-        raise Rejected("not_a_counterexample")
