@@ -1,27 +1,23 @@
 """The format `rules`: Logic-LM's language for ProntoQA and ProofWriter, judged by forward chaining."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from critics.formats.format import Format
-from critics.logic.programs.sections import Repairs, place_of_program
+from critics.formats.programs import SectionedPrograms
+from critics.logic.programs.sections import Repairs
 from critics.problem import Attempt, Problem
 from critics.replay.cursor import ReasonedError
-from critics.replay.replies import Place
 from critics.verdict import Verdict
 
 if TYPE_CHECKING:
     from critics.text.faithfulness.formalisation import Formalisation
-    from critics.text.trust.comments import Comment
 
 
-class Rules(Format):
+class Rules(SectionedPrograms):
     """Facts, rules and a query."""
 
     kinds = ("rules-proof", "rules-saturation")
     is_quick = True
-    is_program = True
-    is_held_to_text = True
+    has_one_query = True
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         from critics.formats.rules.critic import judge_rules
@@ -55,17 +51,6 @@ class Rules(Format):
         clauses = [atom for clause in read.clauses for atom in (*clause.premises, clause.conclusion)]
         names = [name for atom in (*clauses, read.query) for name in (atom.predicate, *atom.arguments)]
         return with_names(completion, fresh_names((n for n in map(str, names) if not n.startswith("$")), merged=True))
-
-    def place(self, completion: str) -> Place:
-        from critics.formats.rules.reader import TITLES
-
-        return place_of_program(completion, TITLES)
-
-    def comments(self, completion: str) -> "Iterator[Comment]":
-        from critics.formats.rules.reader import TITLES
-        from critics.text.trust.comments import comments_of_sections
-
-        return comments_of_sections(completion, TITLES, has_one_query=True)
 
 
 FORMAT = Rules()
