@@ -16,7 +16,7 @@ from critics.judge import JudgePool, judge, judge_record
 from critics.problem import Attempt, Problem
 from critics.recheck.rejudging import recheck
 from critics.replay.answer_sets.checker import check_answer_sets
-from critics.replay.answer_sets.stable_models import Work
+from critics.replay.answer_sets.stable_models import SearchWork
 from critics.replay.certificate import Rejected, digest
 from critics.verdict import Certified, Verdict, verdict_record
 
@@ -501,7 +501,7 @@ def test_an_undecided_question_is_a_timeout_and_never_a_pass(monkeypatch: pytest
 
 
 def test_an_unfit_second_opinion_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("critics.replay.answer_sets.checker.Work", partial(Work, 10))
+    monkeypatch.setattr("critics.replay.answer_sets.checker.SearchWork", partial(SearchWork, 10))
     assert reason(attempt()) == "timeout work_limit"
 
 

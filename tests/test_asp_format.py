@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from critics.formats.asp.critic import feedback_of, judge_asp
-from critics.formats.asp.examination import Outcome, prepare, run
+from critics.formats.asp.examination import ProgramRun, prepare, run
 from critics.formats.asp.hypothesis import QueryValue
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.language import AspError
@@ -22,7 +22,7 @@ def completion(program: str, query: list[str] | None = None, tests: list[dict[st
     return json.dumps({"Model": program, "Tests": tests or [], "Query": query or []})
 
 
-def outcome(program: str, *query: str, tests: list[dict[str, Any]] | None = None) -> Outcome:
+def outcome(program: str, *query: str, tests: list[dict[str, Any]] | None = None) -> ProgramRun:
     return run(prepare(completion(program, list(query), tests)))
 
 
@@ -68,7 +68,7 @@ def test_04_every_condition_of_a_test_must_hold():
 
 
 def test_05_no_contradiction_is_expected_of_a_program_that_has_one_already():
-    assert outcome("a. -a.", tests=[{"facts": ["b."], "expect-contradiction": True}]) == Outcome(False, None, ())
+    assert outcome("a. -a.", tests=[{"facts": ["b."], "expect-contradiction": True}]) == ProgramRun(False, None, ())
 
 
 def test_06_negating_a_query_is_a_constraint_and_asserts_nothing():
@@ -170,7 +170,7 @@ def test_two_objects_and_broken_ones_are_refused(completion: str) -> None:
 
 
 def test_15_an_inconsistent_program_answers_nothing():
-    assert outcome("a. -a.", "ATOM(b)") == Outcome(False, None, ())
+    assert outcome("a. -a.", "ATOM(b)") == ProgramRun(False, None, ())
     assert outcome("a :- not a.", "ATOM(b)").consistent is False
 
 

@@ -17,7 +17,7 @@ from critics.formats.asp.premises import undefined
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.language import AspError, constants_of
 from critics.replay.answer_sets.reader import read_program
-from critics.replay.answer_sets.stable_models import Work, answer_sets, ground, plain
+from critics.replay.answer_sets.stable_models import SearchWork, answer_sets, ground, plain
 from critics.replay.answer_sets.submission import ProgramTest, read_query, read_test, submission_of
 from critics.replay.answer_sets.values import Question
 from critics.verdict import verdict_record
@@ -155,7 +155,9 @@ def test_the_second_opinion_finds_the_answer_sets_of_brute_force() -> None:
         program = random_program(rng)
         found = {
             sum(BIT[atom[0] + (f"({atom[1]})" if len(atom) > 1 else "")] for atom in model)
-            for model in answer_sets(ground(map(plain, read_program("\n".join(program.lines)).rules), Work()), Work())
+            for model in answer_sets(
+                ground(map(plain, read_program("\n".join(program.lines)).rules), SearchWork()), SearchWork()
+            )
         }
         assert found == set(stable_models(program.rules)), program.lines
         total += len(found)
@@ -223,7 +225,7 @@ def test_clingo_and_the_search_by_definition_find_the_same_answer_sets() -> None
         rendered = "\n".join(map(str, read_program(text).rules))
         own = {
             frozenset(a[0] + (f"({','.join(a[1:])})" if len(a) > 1 else "") for a in model)
-            for model in answer_sets(ground(map(plain, read_program(text).rules), Work()), Work())
+            for model in answer_sets(ground(map(plain, read_program(text).rules), SearchWork()), SearchWork())
         }
         assert own == clingo_answer_sets(rendered), text
         total += len(own)
@@ -274,7 +276,7 @@ def test_a_query_has_one_value_behind_guards_in_fresh_controls_and_by_going_thro
         for make in (GuardedControl, FreshControls):
             solver = make(rendered, hypotheses.fragments())
             found.append(hypotheses.evaluate(solver) if solver.satisfiable(()) else None)
-        second = Question(map(plain, program.rules), query, constants_of(program.rules), Work()).value()
+        second = Question(map(plain, program.rules), query, constants_of(program.rules), SearchWork()).value()
         assert found[0] == found[1], (text, blocks)
         assert (None if found[0] is None else found[0].value) == second, (text, blocks)
         values[second] = values.get(second, 0) + 1

@@ -14,12 +14,12 @@ from critics.problem import Attempt
 from critics.replay.grades import STRICT
 from tests import toy_rewards
 from training.cli import app
-from training.rewards.findings import Limits, agreement, audited
+from training.rewards.findings import AuditLimits, agreement, audited
 from training.rewards.probes import DATASETS, PROBES, Style, cases, generated, is_fair
 from training.rewards.rewarding import Paid, rewarding
 
 NUM = 4
-STRICTLY = Limits(strict=True)
+STRICTLY = AuditLimits(strict=True)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def _at_the_root(monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
-def report_of(made, entry, limits=Limits(), **how):
+def report_of(made, entry, limits=AuditLimits(), **how):
     with rewarding(
         entry if ":" in entry or entry == "certistar" else f"tests.toy_rewards:{entry}", timeout_s=5, **how
     ) as pay:
@@ -120,8 +120,8 @@ def test_an_exception_a_nan_and_a_wrong_length_are_findings_of_a_row(made):
 def test_one_wrong_reward_may_be_few_enough(made):
     report = report_of(made, "name_is_known")
     most = max(row.wrong.k / row.wrong.n for row in report.probes if row.expects != "either")
-    assert report_of(made, "name_is_known", Limits(threshold=most)).passed
-    assert not report_of(made, "name_is_known", Limits(threshold=most - 0.01)).passed
+    assert report_of(made, "name_is_known", AuditLimits(threshold=most)).passed
+    assert not report_of(made, "name_is_known", AuditLimits(threshold=most - 0.01)).passed
 
 
 @pytest.mark.parametrize("format_", ["english", "guided"])

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
 from tools.gpu.page import NONE, page, page_of
-from training.benches.cells import Cell, Setting, value
+from training.benches.cells import BenchCell, Setting, value
 from training.benches.parts import PARTS
 from training.benches.qualification import qualify, run_part
 from training.benches.results import FINISHED, CellResult, Machine, PartResult, read_part, without_folders
@@ -49,8 +49,8 @@ def test_every_part_is_rehearsed_on_a_cpu(tmp_path: Path) -> None:
     assert {value for name, value in rows.items() if name.startswith("adapter_")} == {0}
 
 
-def part_of(cells: list[Cell]):
-    def cells_of(setting: Setting) -> Iterator[Cell]:
+def part_of(cells: list[BenchCell]):
+    def cells_of(setting: Setting) -> Iterator[BenchCell]:
         yield from cells
 
     return cells_of
@@ -66,7 +66,7 @@ def test_what_is_measured_is_not_measured_again_and_an_error_ends_nothing(tmp_pa
                 raise ValueError("no such kernel")
             return [value("speed", 2.0, "1/s")]
 
-        return Cell(name, measured, needs=("no_such_package",) if name == "c" else ())
+        return BenchCell(name, measured, needs=("no_such_package",) if name == "c" else ())
 
     cells = [measure("a"), measure("b", fails=True), measure("c"), measure("d")]
     monkeypatch.setitem(PARTS, "masks", replace(PARTS["masks"], cells=part_of(cells)))  # type: ignore[arg-type]

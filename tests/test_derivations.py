@@ -10,7 +10,7 @@ from training.records.store import line_of
 from training.reporting import traces as shown_traces
 from training.reporting.derivations import drawing, replayed, steps_of_evidence, used_alone
 from training.reporting.report import as_data
-from training.reporting.traces import Rollout, Shown, pairs, survey, view
+from training.reporting.traces import RolloutFile, Shown, pairs, survey, view
 
 CHAIN = "[[axiom:(a x)]] [[axiom:(a 'y) -> (b 'y)]] [[axiom:(b 'y) -> (c 'y)]] [[goal:(c x)]] [[infer:(b x)]] "
 
@@ -77,8 +77,8 @@ def test_every_kind_of_trace_gets_its_share_whatever_the_order_on_the_disk(tmp_p
         [trace(i) for i in range(40)] + [trace(i, "certified") for i in range(40, 42)] + [trace(50, answer="false")]
     )
     one, two = write(tmp_path / "one", traces), write(tmp_path / "two", traces[::-1])
-    found = survey([Rollout("strict", 0, 1, one), Rollout("strict", 1, 1, tmp_path / "absent")])
-    assert [shown.key for shown in found.shown] == [s.key for s in survey([Rollout("strict", 0, 1, two)]).shown]
+    found = survey([RolloutFile("strict", 0, 1, one), RolloutFile("strict", 1, 1, tmp_path / "absent")])
+    assert [shown.key for shown in found.shown] == [s.key for s in survey([RolloutFile("strict", 0, 1, two)]).shown]
     kinds = [(s.trace.judged.verdict, s.trace.judged.answer) for s in found.shown]
     assert (kinds.count(("certified", "true")), kinds.count(("unproved", "false")), len(kinds)) == (2, 1, 8)
     assert found.num_traces == 43
@@ -88,7 +88,7 @@ def test_every_kind_of_trace_gets_its_share_whatever_the_order_on_the_disk(tmp_p
 def test_a_page_of_long_traces_stays_small(tmp_path, monkeypatch):
     monkeypatch.setattr(shown_traces, "MAX_BYTES", 20_000)
     path = write(tmp_path / "long", [trace(i, text="x" * 4_000) for i in range(20)])
-    shown = survey([Rollout("a", 0, 1, path)]).shown
+    shown = survey([RolloutFile("a", 0, 1, path)]).shown
     assert 0 < len(shown) <= 5
     endless = view(Shown("a", 0, 1, read_trace(trace(1, text="y" * 50_000))))
     assert len(json.dumps(endless)) < 8_000

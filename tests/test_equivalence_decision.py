@@ -30,7 +30,7 @@ from critics.formats.equivalence.sampling import (
     truth_table,
 )
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import Budget
+from critics.logic.first_order.solvers import SolverBudget
 from critics.replay.certificate import TooLarge
 from critics.replay.equivalences.automaton import distinguishing_word, minimal_automaton
 from critics.replay.equivalences.graph import Graph
@@ -257,7 +257,7 @@ def test_no_part_of_the_portfolio_is_wrong_alone() -> None:
     assert num_proved > 20
     for _ in range(40):
         left, right = (random_formula(rng, 3, []) for _ in range(2))
-        check_against_models(left, right, decide_by_cvc5(left, right, Budget(50_000, 2_000)))
+        check_against_models(left, right, decide_by_cvc5(left, right, SolverBudget(50_000, 2_000)))
 
 
 @pytest.mark.parametrize(

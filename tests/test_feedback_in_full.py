@@ -17,7 +17,7 @@ from rollout.records.steps import DialogReview, read_steps
 from rollout.settings import DialogSettings
 from rollout.strategies.dialog import converse
 from training.curation.filters import judged
-from training.reporting.leaderboard import Entry, over_retries
+from training.reporting.leaderboard import LeaderboardEntry, over_retries
 from training.rounds.evaluation import measure
 from training.workers.strategies import ActorCritic
 
@@ -136,7 +136,7 @@ def test_figure_five_is_a_row_for_each_number_of_retries() -> None:
     assert [level["solver_passed"] for level in levels] == [0, 1, 2]
     assert [level["tests_passed"] for level in levels] == [0, 1, 2]
     assert [(level["stuck"], level["unchanged"]) for level in levels] == [(1, 0), (1, 1), (0, 0)]
-    head, *rows = over_retries([Entry("m", "a", json.loads(json.dumps(made)), [])])
+    head, *rows = over_retries([LeaderboardEntry("m", "a", json.loads(json.dumps(made)), [])])
     assert dict(zip(head, rows[1], strict=True)) == {
         "model": "m", "arm": "a", "retries": "1", "accuracy": "50.0%", "compiled": "100.0%", "solver passed": "50.0%",
         "tests passed": "50.0%", "certified": "50.0%", "tests a problem": "3.50", "share of tests passed": "14.3%",

@@ -16,7 +16,7 @@ from critics.logic.first_order.parser import parse
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import (
     Answer,
-    Budget,
+    SolverBudget,
     decide,
     solve,
 )
@@ -41,8 +41,8 @@ from critics.workers.own_time import own_time
 NAMES = {
     "true": "True", "false": "False", "unknown": "Uncertain", "inconsistent": "Inconsistent", "undecided": "Undecided",
 }  # fmt: skip
-BUDGET = Budget()
-CVC5 = solvers.Budget(cvc5_ms=3_000, finite_models=True)
+BUDGET = SolverBudget()
+CVC5 = solvers.SolverBudget(cvc5_ms=3_000, finite_models=True)
 
 
 def read(*texts: str) -> list[Formula]:
@@ -105,7 +105,7 @@ def test_each_question_ends_within_its_budget():
         (group, "∀x. ∀y. m(x, y) = m(y, x)"),
         ([nested], "Q(a)"),
     ):
-        listed, goal, budget = read(*premises), parse(conclusion).formula, Budget(wall_ms=300)
+        listed, goal, budget = read(*premises), parse(conclusion).formula, SolverBudget(wall_ms=300)
         start = own_time()
         decide(listed, goal, budget)
         # Two questions, each with domains of four sizes at a quarter of the budget.
@@ -116,7 +116,7 @@ def test_the_solver_running_out_of_work_is_no_answer():
     holes = [" ∨ ".join(f"H(p{i}, h{j})" for j in range(7)) for i in range(8)]
     crowded = [f"¬(H(p{i}, h{j}) ∧ H(p{k}, h{j}))" for j in range(7) for i in range(8) for k in range(i)]
     formulas = read(*holes, *crowded)
-    assert solve(formulas, Budget(rlimit=20_000)).answer is Answer.UNDECIDED
+    assert solve(formulas, SolverBudget(rlimit=20_000)).answer is Answer.UNDECIDED
     assert solve(formulas, BUDGET).answer is Answer.UNSATISFIABLE
 
 

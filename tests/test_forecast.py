@@ -16,7 +16,7 @@ from training.commands.run import _keep_plan
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
-from training.finetuning.compute import Shape, most_sparing, num_trained, training_flops, training_memory
+from training.finetuning.compute import ModelShape, most_sparing, num_trained, training_flops, training_memory
 from training.hardware import Device, device_named
 from training.planning import forecast as looking_ahead
 from training.planning import forecast as planning
@@ -25,7 +25,7 @@ from training.planning.lengths import Lengths, shape_of
 from training.planning.speed import Speed, stated_speed
 from training.records.run_folder import read_plan
 
-LLAMA_8B = Shape(8_030_261_248, 7_504_658_432, 6_979_321_856, 2_981_888, 32, 4096, 14336, 32, 1024, 128_256)
+LLAMA_8B = ModelShape(8_030_261_248, 7_504_658_432, 6_979_321_856, 2_981_888, 32, 4096, 14336, 32, 1024, 128_256)
 A100 = Device("NVIDIA A100 80GB", 80 * 2**30, 312e12, 2.0e12, measured=False)
 
 

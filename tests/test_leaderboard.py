@@ -13,13 +13,22 @@ from rollout.records.traces import Trace
 from training.cli import app
 from training.configuration.run import RunConfig
 from training.reporting.costs import SPENT, Price, priced, read_prices, spent_on
-from training.reporting.leaderboard import Entry, find_entries, leaderboard, numbers, panels, write_leaderboard
+from training.reporting.leaderboard import (
+    LeaderboardEntry,
+    find_entries,
+    leaderboard,
+    numbers,
+    panels,
+    write_leaderboard,
+)
 from training.workers.policy import named_models
 
 CONFIG = RunConfig.model_validate({"name": "c", "model": {"name": "Qwen/Qwen3-8B"}})
 
 
-def entry(model: str, arm: str, right: Sequence[int], answers: Sequence[dict], **outcomes: Sequence[int]) -> Entry:
+def entry(
+    model: str, arm: str, right: Sequence[int], answers: Sequence[dict], **outcomes: Sequence[int]
+) -> LeaderboardEntry:
     ids = [f"p{i}" for i in range(len(right))]
     none = [0] * len(right)
     told = {
@@ -30,7 +39,7 @@ def entry(model: str, arm: str, right: Sequence[int], answers: Sequence[dict], *
         "exhausted": none,
         **outcomes,
     }
-    return Entry(model, arm, {"decoding": arm, "outcomes": {"ids": ids, "right": right, **told}}, answers)
+    return LeaderboardEntry(model, arm, {"decoding": arm, "outcomes": {"ids": ids, "right": right, **told}}, answers)
 
 
 def answer(dataset: str, condition: str, hops: str | None, says: str) -> dict:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.logic.programs.options import table_rows
 from critics.judge import judge, judge_record
+from critics.logic.programs.options import table_rows
 from critics.logic.programs.z3_solver import Z3Solver
 from critics.problem import Attempt, Problem
 from critics.recheck.rejudging import recheck

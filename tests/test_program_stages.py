@@ -19,7 +19,7 @@ from rollout.settings import ProgramSettings
 from rollout.strategies.programs import refine
 from training.commands.attempts import read_attempts
 from training.curation.filters import judged
-from training.reporting.leaderboard import Entry, leaderboard
+from training.reporting.leaderboard import LeaderboardEntry, leaderboard
 from training.reporting.programs import program_rows, read_programs, stage_of
 from training.rounds.evaluation import measure
 
@@ -111,7 +111,7 @@ def test_the_table_of_an_evaluation_has_rates_stages_and_errors_of_each_arm() ->
         for name, script in (("cr", [WEAK, WEAK, GOOD, "Answer: A"]), ("no_cr", [BROKEN] * 5 + ["Answer: B"]))
     }
     answers = [{"dataset": "ar-lsat"}] * 2
-    written = leaderboard([Entry("m", name, mode, answers) for name, mode in modes.items()])
+    written = leaderboard([LeaderboardEntry("m", name, mode, answers) for name, mode in modes.items()])
     assert "| cr | 2 | 100.0% (2 of 2) | 100.0% (2 of 2) | 100.0% (2 of 2) |" in written
     assert "| cr | prototype | 50.0% (1 of 2) | 100.0% (1 of 1) | 100.0% (2 of 2) |" in written
     assert "| no_cr | error-feedback@2 | 50.0% (1 of 2) | 100.0% (1 of 1) | 50.0% (1 of 2) |" in written

@@ -20,7 +20,7 @@ from rollout.records.sampling import ALL_OFF
 from tools.bench.catalogue import DEFAULT_REPEATS, show
 from tools.bench.kernel import certified_attempts
 from tools.calibration import Fit, Point, fit, miss_left_out
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 from training.benches.synthetic import PADDING
 from training.records.open_store import OpenStore
 from training.records.store import line_of
@@ -36,7 +36,7 @@ REPEATS = 5
 _NEVER_ENDS = -1
 
 
-def capacity(repeats: int) -> list[Row]:
+def capacity(repeats: int) -> list[BenchRow]:
     """Measure a decoding step and its rows, a sync and its records, and a critic's seconds; medians of repeats."""
     rounds = max(1, min(REPEATS, repeats))
     attempts = _attempts(max(20, NUM_ATTEMPTS * min(repeats, 100) // 100))
@@ -45,17 +45,21 @@ def capacity(repeats: int) -> list[Row]:
     return [
         *_rows("decoding", ("step_ms", "row_ms"), 1e3, "ms", decoding, rounds),
         *_rows("store", ("sync_ms", "record_ms"), 1e3, "ms", store, rounds),
-        Row("critic_ms", statistics.fmean(critic) * 1e3, "ms", None, len(critic)),
-        Row("critic_spread", statistics.stdev(map(log, critic)), "log", None, len(critic)),
-        Row("trace_bytes", statistics.fmean(len(line_of(record)) for record in attempts), "B", None, len(attempts)),
+        BenchRow("critic_ms", statistics.fmean(critic) * 1e3, "ms", None, len(critic)),
+        BenchRow("critic_spread", statistics.stdev(map(log, critic)), "log", None, len(critic)),
+        BenchRow(
+            "trace_bytes", statistics.fmean(len(line_of(record)) for record in attempts), "B", None, len(attempts)
+        ),
     ]
 
 
-def _rows(name: str, costs: Sequence[str], scale: float, unit: str, points: list[Point], rounds: int) -> list[Row]:
+def _rows(name: str, costs: Sequence[str], scale: float, unit: str, points: list[Point], rounds: int) -> list[BenchRow]:
     found: Fit = fit(points)
     named = zip(costs, found.costs, strict=True)
-    missed = Row(f"{name}_miss", miss_left_out(points), "share", "the worst point, by a fit of the others", len(points))
-    return [*(Row(f"{name}_{cost}", value * scale, unit, None, rounds) for cost, value in named), missed]
+    missed = BenchRow(
+        f"{name}_miss", miss_left_out(points), "share", "the worst point, by a fit of the others", len(points)
+    )
+    return [*(BenchRow(f"{name}_{cost}", value * scale, unit, None, rounds) for cost, value in named), missed]
 
 
 def _decoding(rounds: int) -> list[Point]:

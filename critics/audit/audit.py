@@ -34,7 +34,7 @@ class CaseResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AuditRow:
     """A line of the table: one class of one critic, or its honest attempts."""
 
     format: str
@@ -94,14 +94,14 @@ def _rejection(trace: object, judging: Judging) -> str | None:
     return rejected[0]["reason"] if rejected else None
 
 
-def table(format_: str, findings: Sequence[CaseResult]) -> Iterator[Row]:
+def table(format_: str, findings: Sequence[CaseResult]) -> Iterator[AuditRow]:
     """Yield a row for each class, honest attempts first."""
     classes = sorted({finding.cheat_class for finding in findings}, key=lambda name: (name != "honest", name))
     for name in classes:
         of_class = [finding for finding in findings if finding.cheat_class == name]
         wrong = sum(not finding.is_right for finding in of_class)
         other = sum(finding.is_right and not finding.is_by_its_rule for finding in of_class)
-        yield Row(format_, name, len(of_class), wrong, other)
+        yield AuditRow(format_, name, len(of_class), wrong, other)
 
 
 def report(format_: str, findings: Sequence[CaseResult]) -> dict[str, object]:

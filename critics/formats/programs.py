@@ -49,7 +49,7 @@ class OptionPrograms(SectionedPrograms):
 
     @property
     def language(self) -> "OptionLanguage":
-        """How they are read, run and believed."""
+        """The language: how its programs are read, run and believed."""
         return self.part("critic").LANGUAGE
 
     @abstractmethod

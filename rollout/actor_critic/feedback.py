@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError, FailedTest, ill_posed
 from critics.formats.asp.critic import feedback_of, source_of
-from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, run, told_in_full
+from critics.formats.asp.examination import Inspection, Prepared, ProgramRun, prepare, run, told_in_full
 from critics.formats.asp.premises import Source, missing_premise
 from critics.problem import Problem, is_list, is_object
 from critics.replay.answer_sets.language import AspError
@@ -114,7 +114,7 @@ def review_here(replies: Sequence[Reply]) -> list[DialogReview]:
     return [review(reply) for reply in replies]
 
 
-def _failing(reply: Reply, prepared: Prepared, outcome: Outcome) -> DialogReview | None:
+def _failing(reply: Reply, prepared: Prepared, outcome: ProgramRun) -> DialogReview | None:
     """Return the review of a program whose tests fail, or are none; None where all is well with them."""
     told = feedback_of(reply.text)
     if told is None:
@@ -130,7 +130,7 @@ def _failing(reply: Reply, prepared: Prepared, outcome: Outcome) -> DialogReview
     return found if unmet == failing else replace(found, unmet=unmet)
 
 
-def _beyond_passing(reply: Reply, prepared: Prepared, outcome: Outcome) -> DialogReview | None:
+def _beyond_passing(reply: Reply, prepared: Prepared, outcome: ProgramRun) -> DialogReview | None:
     """Return what bars a certificate although all tests pass; None where nothing is found without the answer."""
     written = _written(prepared)
     if (missing := missing_premise(prepared.submission.program, reply.source)) is not None:

@@ -48,14 +48,14 @@ class DescriptionError(ValueError):
 
 def understand(description: str, language: Language) -> str:
     """Return the canonical text of what a description in these words describes; raises `DescriptionError`."""
-    words = _Words(description.split())
+    words = _DescriptionWords(description.split())
     found = write_regex(_regex(words)) if language is Language.REGEX else canonical(flattened(_formula(words, ())))
     if words.left:
         raise DescriptionError(f"{words.left[0]!r} follows a description that is complete")
     return found
 
 
-class _Words:
+class _DescriptionWords:
     def __init__(self, words: Sequence[str]) -> None:
         self.left = list(words)
 
@@ -73,7 +73,7 @@ class _Words:
         return bool(self.left) and self.left[0] == word
 
 
-def _formula(words: _Words, bound: tuple[str, ...]) -> Formula:
+def _formula(words: _DescriptionWords, bound: tuple[str, ...]) -> Formula:
     word = words.next()
     if word == "not":
         return Not(_formula(words, bound))
@@ -90,7 +90,7 @@ def _formula(words: _Words, bound: tuple[str, ...]) -> Formula:
     return Atom(word, _arguments(words, bound))
 
 
-def _arguments(words: _Words, bound: tuple[str, ...]) -> tuple[Term, ...]:
+def _arguments(words: _DescriptionWords, bound: tuple[str, ...]) -> tuple[Term, ...]:
     def term() -> Term:
         name = words.next()
         return Variable(name) if name in bound else Constant(name)
@@ -107,7 +107,7 @@ def _arguments(words: _Words, bound: tuple[str, ...]) -> tuple[Term, ...]:
     return tuple(found)
 
 
-def _regex(words: _Words) -> Regex:
+def _regex(words: _DescriptionWords) -> Regex:
     parts = [_part(words)]
     for word, kind in (("then", re_.Sequence), ("or", re_.Union)):
         while words.next_is(word):
@@ -118,7 +118,7 @@ def _regex(words: _Words) -> Regex:
     return parts[0]
 
 
-def _part(words: _Words) -> Regex:
+def _part(words: _DescriptionWords) -> Regex:
     word = words.next()
     if word == "group":
         inner = _regex(words)

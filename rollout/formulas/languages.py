@@ -35,7 +35,7 @@ _VERB = re.compile(r"([a-z]{4,9}),verb,")
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class NameVocabulary:
     """Names to draw a formula's own from (paper, table 1)."""
 
     propositions: tuple[str, ...] = ()
@@ -201,7 +201,7 @@ class Formulas(ABC):
         return self.own_grammar
 
     @abstractmethod
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> NameVocabulary:
         """Return what names are drawn from."""
 
 
@@ -215,9 +215,9 @@ class PropositionalFormulas(Formulas):
     categories: Sequence[int] = tuple(range(41))
     num_propositions: int = 12
 
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> NameVocabulary:
         """Return p1, p2, .."""
-        return Vocabulary(propositions=numbered("p", self.num_propositions))
+        return NameVocabulary(propositions=numbered("p", self.num_propositions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +256,10 @@ class FirstOrderFormulas(Formulas):
         if not 1 <= self.arities[0] <= self.arities[1] <= 4:
             raise ValueError(f"arities: {self.arities} must be (least, most) within 1 to 4")
 
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> NameVocabulary:
         """Return pred1, pred2, .. and p1, p2, .."""
         predicates, objects = numbered("pred", self.num_predicates), numbered("p", self.num_objects)
-        return Vocabulary((), predicates, objects, self.arities, self.variable_share)
+        return NameVocabulary((), predicates, objects, self.arities, self.variable_share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +268,9 @@ class EnglishFirstOrderFormulas(FirstOrderFormulas):
 
     name = "autoeval-fol-english"
 
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> NameVocabulary:
         """Return verbs and first names; raises `InputError` where their packages are not installed."""
-        return Vocabulary((), tuple(sorted(verbs())), first_names(), self.arities, self.variable_share)
+        return NameVocabulary((), tuple(sorted(verbs())), first_names(), self.arities, self.variable_share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,9 +289,9 @@ class RegularExpressions(Formulas):
         if not 1 <= self.alphabet_size <= 10:
             raise ValueError(f"alphabet_size: {self.alphabet_size} is not between 1 and 10")
 
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> NameVocabulary:
         """Return the first digits."""
-        return Vocabulary(alphabet="0123456789"[: self.alphabet_size])
+        return NameVocabulary(alphabet="0123456789"[: self.alphabet_size])
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,11 +329,11 @@ class OwnGrammar(Formulas):
         except InputError as error:
             raise ValueError(str(error)) from error
 
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> NameVocabulary:
         """Return the given one."""
         propositions = tuple(self.propositions) if self.logic == "propositional" else ()
         given = tuple(self.predicates), tuple(self.objects)
-        return Vocabulary(propositions, *given, self.arities, self.variable_share, self.alphabet)
+        return NameVocabulary(propositions, *given, self.arities, self.variable_share, self.alphabet)
 
 
 def language_of(config: Formulas) -> Language:

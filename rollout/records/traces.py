@@ -168,7 +168,7 @@ class Trace:
 
     @property
     def provenance(self) -> dict[str, str | None]:
-        """Where it comes from: the trace that it was made of, and the step; nothing for a trace that was sampled."""
+        """Origin: the trace that it was made of, and the step; nothing for a trace that was sampled."""
         return {} if self.derived_from is None else {"derived_from": self.derived_from, "by": self.by}
 
     def record(self) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from time import perf_counter, process_time, sleep
 from typing import Any
 
 from critics.formats.asp.control import Fragments, GuardedControl, compiled, is_decided
-from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, run
+from critics.formats.asp.examination import Inspection, Prepared, ProgramRun, prepare, run
 from critics.judge import JudgePool, judge_record
 from critics.problem import Problem
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 
 NUM_PROGRAMS = 1_000
 NUM_CORES = 100
@@ -41,7 +41,7 @@ class FreshControls:
         return is_decided(compiled("\n".join([self._program, *facts, *lines])).solve())
 
 
-def asp(repeats: int) -> list[Row]:
+def asp(repeats: int) -> list[BenchRow]:
     """Measure throughput, cores, and what it takes to kill a worker and go on with another."""
     num = max(BATCHES, min(NUM_PROGRAMS, NUM_PROGRAMS * repeats // 100))
     completions = [program(random.Random(f"bench asp {i}")) for i in range(num)]
@@ -50,10 +50,10 @@ def asp(repeats: int) -> list[Row]:
     killed_s = statistics.median(_kill_s() for _ in range(min(KILLS, repeats)))
     fresh = "a fresh Control for each question, the same tokenizer and checks"
     return [
-        Row("speedup_vs_fresh", fresh_s / shared_s, "ratio", fresh, num),
-        Row("programs_per_s", num / shared_s, "1/s", None, num),
-        Row("core_ms", statistics.median(cores) * 1e3, "ms", None, len(cores)),
-        Row("kill_and_respawn_s", killed_s, "s", None, min(KILLS, repeats)),
+        BenchRow("speedup_vs_fresh", fresh_s / shared_s, "ratio", fresh, num),
+        BenchRow("programs_per_s", num / shared_s, "1/s", None, num),
+        BenchRow("core_ms", statistics.median(cores) * 1e3, "ms", None, len(cores)),
+        BenchRow("kill_and_respawn_s", killed_s, "s", None, min(KILLS, repeats)),
     ]
 
 
@@ -70,7 +70,7 @@ def _passes(completions: Sequence[str]) -> tuple[float, float]:
     return totals[0], totals[1]
 
 
-def _check(outcomes: Sequence[Outcome]) -> None:
+def _check(outcomes: Sequence[ProgramRun]) -> None:
     assert all(outcome.consistent and outcome.finding is not None for outcome in outcomes)
 
 

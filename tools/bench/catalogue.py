@@ -19,7 +19,7 @@ from tools.bench.pool import pool
 from tools.bench.programs import programs
 from tools.bench.store import store
 from tools.bench.training import training
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 
 DEFAULT_REPEATS = 100
 
@@ -31,7 +31,7 @@ def bench(name: str, as_json: bool, *, repeats: int = DEFAULT_REPEATS) -> None:
     show(name, BENCHES[name](repeats), as_json, repeats=repeats)
 
 
-def show(name: str, rows: Sequence[Row], as_json: bool, *, repeats: int) -> None:
+def show(name: str, rows: Sequence[BenchRow], as_json: bool, *, repeats: int) -> None:
     """Print what was measured, for people or as JSON with its provenance."""
     if as_json:
         shown = [asdict(row) | {"value": float(f"{row.value:.4g}")} for row in rows]
@@ -58,7 +58,7 @@ def provenance(repeats: int) -> dict[str, Any]:
     }
 
 
-BENCHES: dict[str, Callable[[int], list[Row]]] = {
+BENCHES: dict[str, Callable[[int], list[BenchRow]]] = {
     "asp": asp,
     "decoding": decoding,
     "equivalence": equivalence,

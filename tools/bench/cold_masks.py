@@ -7,10 +7,10 @@ from time import process_time
 
 from rollout.decoding.automaton import RegularLanguage
 from rollout.decoding.masks import MaskEngine
-from rollout.decoding.rows import Row as GuidedRow
+from rollout.decoding.rows import BenchRow as GuidedRow
 from rollout.guides.logic import LogicGuide
 from rollout.problems.prontoqa import PrOntoQA, generate
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 from training.benches.synthetic import END, vocabulary
 from training.lessons.references import completions
 
@@ -30,15 +30,17 @@ class MaskTimes:
     """What the slowest took, which is the first that needs the vocabulary's tables."""
 
 
-def cold_masks() -> list[Row]:
+def cold_masks() -> list[BenchRow]:
     """Measure a new engine's masks; each state is met for the first time but once, so n is the number of states."""
     times = mask_times(vocabulary(SIZE))
     against = f"states of {NUM_PROBLEMS} attempts, byte by byte"
     return [
-        Row("cold_mask_ms_128k", mean(times.cold) * 1e3, "ms", against, len(times.cold)),
-        Row("cold_mask_slowest_ms_128k", max(times.cold) * 1e3, "ms", against, len(times.cold)),
-        Row("first_walk_ms_128k", times.tables * 1e3, "ms", "once a process, with the tables of the vocabulary", 1),
-        Row("warm_mask_us_128k", median(times.warm) * 1e6, "us", against, len(times.warm)),
+        BenchRow("cold_mask_ms_128k", mean(times.cold) * 1e3, "ms", against, len(times.cold)),
+        BenchRow("cold_mask_slowest_ms_128k", max(times.cold) * 1e3, "ms", against, len(times.cold)),
+        BenchRow(
+            "first_walk_ms_128k", times.tables * 1e3, "ms", "once a process, with the tables of the vocabulary", 1
+        ),
+        BenchRow("warm_mask_us_128k", median(times.warm) * 1e6, "us", against, len(times.warm)),
     ]
 
 

@@ -15,7 +15,7 @@ from rollout.records.sampling import ALL_OFF, Switches
 from tools.bench.cold_masks import cold_masks
 from tools.bench.joined_adapters import joined_adapters, outside_the_model
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 from training.benches.synthetic import PADDING, SET_SIZE, FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary
 
 BATCH = 16
@@ -26,7 +26,7 @@ _MASK_STEPS = 150
 _NEVER_ENDS = -1
 
 
-def decoding(repeats: int) -> list[Row]:
+def decoding(repeats: int) -> list[BenchRow]:
     """Measure the reference path, the loop and its switches, and the mask engine at 128 k."""
     import torch
 
@@ -52,7 +52,7 @@ def decoding(repeats: int) -> list[Row]:
     return [
         *(
             # Neighbours in time are compared: a machine that others use changes its pace from round to round.
-            Row(name, median(round_[timing] / round_["plain"] for round_ in rounds), "ratio", against, repeats)
+            BenchRow(name, median(round_[timing] / round_["plain"] for round_ in rounds), "ratio", against, repeats)
             for name, timing in (
                 ("reference_ratio_n50", "reference"),
                 ("loop_ratio_n50", "loop"),
@@ -61,8 +61,8 @@ def decoding(repeats: int) -> list[Row]:
                 ("loop_unguided_ratio", "unguided"),
             )
         ),
-        Row("forwards_per_token_n50", forwards, "ratio", "one pass per token, 16 rows in lock step", repeats),
-        Row(
+        BenchRow("forwards_per_token_n50", forwards, "ratio", "one pass per token, 16 rows in lock step", repeats),
+        BenchRow(
             "mask_us_128k",
             median(round_["masks"] for round_ in rounds) * 1e6,
             "us",

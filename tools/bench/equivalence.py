@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from time import perf_counter, process_time
 from typing import Any
 
+from rollout.formulas.ahead import generate_ahead
+
 from critics.formats.equivalence.critic import decide_regex, judge_equivalence
 from critics.formats.equivalence.decision import decide_first_order, decide_propositional
 from critics.formats.equivalence.language import Language, read_expression, read_formula, read_regex
@@ -22,7 +24,6 @@ from critics.logic.first_order.printing import canonical
 from critics.problem import Attempt, Problem
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order.syntax import Formula
-from rollout.formulas.ahead import generate_ahead
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import (
     FirstOrderFormulas,
@@ -33,7 +34,7 @@ from rollout.formulas.languages import (
 )
 from tools.bench.counterparts import formula_counterpart, regex_counterpart
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 
 NUM_PAIRS = 200
 """Of each language; a hundredth of them are two."""
@@ -51,7 +52,7 @@ GENERATORS: tuple[Formulas, ...] = (
 """Of the paper's five data sets those that need no lexicon."""
 
 
-def equivalence(repeats: int) -> list[Row]:
+def equivalence(repeats: int) -> list[BenchRow]:
     """Measure propositional, first-order and regular pairs, and their generators."""
     n = max(1, min(repeats, MAX_REPEATS))
     num = min(NUM_PAIRS, 20 * repeats)
@@ -66,13 +67,13 @@ def equivalence(repeats: int) -> list[Row]:
     ]
     undecided = sum(isinstance(decide_first_order(*pair), UndecidedPair) for pair in first_order)
     return [
-        Row("propositional_ms", _median(_decided_ms(decide_propositional, propositional, n)), "ms", None, n * num),
-        Row("first_order_ms", _median(ms), "ms", None, n * num),
-        Row("first_order_p99_ms", _percentile_99(ms), "ms", None, n * num),
-        Row("first_order_undecided", undecided / num, "share", None, num),
-        Row("regex_ms", _median(_decided_ms(decide_regex, regexes, n)), "ms", None, n * num),
-        Row("reading_ms", _reading_ms(texts, n), "ms", None, n * len(texts)),
-        Row("judged_per_s", _judged_per_s(texts), "1/s", None, len(texts)),
+        BenchRow("propositional_ms", _median(_decided_ms(decide_propositional, propositional, n)), "ms", None, n * num),
+        BenchRow("first_order_ms", _median(ms), "ms", None, n * num),
+        BenchRow("first_order_p99_ms", _percentile_99(ms), "ms", None, n * num),
+        BenchRow("first_order_undecided", undecided / num, "share", None, num),
+        BenchRow("regex_ms", _median(_decided_ms(decide_regex, regexes, n)), "ms", None, n * num),
+        BenchRow("reading_ms", _reading_ms(texts, n), "ms", None, n * len(texts)),
+        BenchRow("judged_per_s", _judged_per_s(texts), "1/s", None, len(texts)),
         *_strings_rows(min(NUM_STRINGS, STRINGS_A_REPEAT * repeats)),
     ]
 
@@ -128,7 +129,7 @@ def _judged_per_s(texts: Sequence[tuple[Language, str, str]]) -> float:
     return len(attempts) / _seconds(lambda: [judge_equivalence(problem, attempt) for attempt in attempts])
 
 
-def _strings_rows(num: int) -> list[Row]:
+def _strings_rows(num: int) -> list[BenchRow]:
     """Return how many formulas are generated a second, as many of each data set: by processes, and by one alone."""
     for config in GENERATORS:
         # The tables of a grammar are made once.
@@ -137,8 +138,8 @@ def _strings_rows(num: int) -> list[Row]:
     cpu_s = _seconds(lambda: [_texts(config, num) for config in GENERATORS], process_time)
     total = num * len(GENERATORS)
     return [
-        Row("strings_per_s", total / wall_s, "1/s", None, total),
-        Row("strings_per_cpu_s", total / cpu_s, "1/s", None, total),
+        BenchRow("strings_per_s", total / wall_s, "1/s", None, total),
+        BenchRow("strings_per_cpu_s", total / cpu_s, "1/s", None, total),
     ]
 
 

@@ -9,12 +9,12 @@ from time import process_time
 from typing import Any
 
 from rollout.decoding.masks import MaskEngine
+from rollout.decoding.rows import BenchRow as GuidedRow
 from rollout.decoding.rows import Request, RequestLimits
-from rollout.decoding.rows import Row as GuidedRow
 from rollout.policies.adapted import joined
 from rollout.records.sampling import ALL_OFF
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 from training.benches.synthetic import PADDING, FreshOffers, offer_sets
 from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.architecture import with_lora
@@ -25,7 +25,7 @@ _NUM_NEW, _PROMPT = 24, 16
 _NEVER_ENDS = -1
 
 
-def joined_adapters(make: Callable[[], Any], repeats: int) -> list[Row]:
+def joined_adapters(make: Callable[[], Any], repeats: int) -> list[BenchRow]:
     """Measure both ways in turns; `make` returns the model, a new one each time with the same weights."""
     import peft
 
@@ -44,9 +44,11 @@ def joined_adapters(make: Callable[[], Any], repeats: int) -> list[Row]:
     rounds = [interleaved(ways, 1) for _ in range(repeats)]
     against = "the same adapter beside the model by peft, CPU time of the loop"
     return [
-        Row("merged_ratio", median(r["merged"] / r["unmerged"] for r in rounds), "ratio", against, repeats),
-        Row("merged_plain_ratio", median(r["merged"] / r["plain"] for r in rounds), "ratio", "no adapter", repeats),
-        Row("merged_memory_ratio", _num_bytes(merged) / _num_bytes(unmerged), "ratio", "weights by peft", 1),
+        BenchRow("merged_ratio", median(r["merged"] / r["unmerged"] for r in rounds), "ratio", against, repeats),
+        BenchRow(
+            "merged_plain_ratio", median(r["merged"] / r["plain"] for r in rounds), "ratio", "no adapter", repeats
+        ),
+        BenchRow("merged_memory_ratio", _num_bytes(merged) / _num_bytes(unmerged), "ratio", "weights by peft", 1),
     ]
 
 
@@ -65,13 +67,13 @@ def _written(model: Any) -> Callable[[], float]:
     return run
 
 
-def outside_the_model(model: Any, engine: MaskEngine) -> list[Row]:
+def outside_the_model(model: Any, engine: MaskEngine) -> list[BenchRow]:
     """Measure what a step takes beside the model's own pass: masks, choices, guides, caches' books."""
-    found: list[Row] = []
+    found: list[BenchRow] = []
     for rows in ROWS:
         steps = _outside(model, engine, rows)
         against = f"a step of {rows} guided rows beside the model's pass, sets and scores of 32,000 tokens included"
-        found.append(Row(f"outside_ms_{rows}", median(steps) * 1e3, "ms", against, len(steps)))
+        found.append(BenchRow(f"outside_ms_{rows}", median(steps) * 1e3, "ms", against, len(steps)))
     return found
 
 

@@ -14,7 +14,7 @@ from critics.verdict import Certified
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate
 from tools.bench.timing import Timing, growth_exponent, interleaved
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 
 NUM_STATEMENTS = (5, 10, 20, 40, 80)
 """How many statements a kernel holds; the last is the design's, and the one that is set against a baseline."""
@@ -25,7 +25,7 @@ _AMPLE_WORK = 10**9
 """A work limit that repeats in one kernel do not reach; the checks for it are paid all the same."""
 
 
-def kernel(repeats: int) -> list[Row]:
+def kernel(repeats: int) -> list[BenchRow]:
     """Measure inference, re-checking and growth with length."""
     theories = {num: merged_statements(num) for num in NUM_STATEMENTS}
     most = NUM_STATEMENTS[-1]
@@ -44,16 +44,16 @@ def kernel(repeats: int) -> list[Row]:
     naive, judge = "naive re-enumeration of all offers", "judging the same attempt"
     lengths = f"doubling chain of {CHAIN_STEPS[0]} to {CHAIN_STEPS[-1]} steps; linear is 1"
     return [
-        Row(f"inference_us_{most}", seconds[f"infer {most}"] * 1e6, "us", naive, repeats),
-        Row(f"inference_speedup_{most}", seconds["naive"] / seconds[f"infer {most}"], "ratio", naive, repeats),
-        Row("check_us", seconds["check"] * 1e6, "us", judge, repeats),
-        Row("check_to_judge", seconds["check"] / seconds["judge"], "ratio", judge, repeats),
-        Row("chain_exponent", exponent, "", lengths, repeats),
+        BenchRow(f"inference_us_{most}", seconds[f"infer {most}"] * 1e6, "us", naive, repeats),
+        BenchRow(f"inference_speedup_{most}", seconds["naive"] / seconds[f"infer {most}"], "ratio", naive, repeats),
+        BenchRow("check_us", seconds["check"] * 1e6, "us", judge, repeats),
+        BenchRow("check_to_judge", seconds["check"] / seconds["judge"], "ratio", judge, repeats),
+        BenchRow("chain_exponent", exponent, "", lengths, repeats),
         *(
-            Row(f"inference_us_{num}", seconds[f"infer {num}"] * 1e6, "us", None, repeats)
+            BenchRow(f"inference_us_{num}", seconds[f"infer {num}"] * 1e6, "us", None, repeats)
             for num in NUM_STATEMENTS[:-1]
         ),
-        *(Row(f"undo_us_{num}", seconds[f"undo {num}"] * 1e6, "us", None, repeats) for num in NUM_STATEMENTS),
+        *(BenchRow(f"undo_us_{num}", seconds[f"undo {num}"] * 1e6, "us", None, repeats) for num in NUM_STATEMENTS),
     ]
 
 

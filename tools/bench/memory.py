@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.workers.own_time import die_with_parent
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 from training.benches.fine_tuning import full_rows
 
 SEED_TOKENIZER = Path("checkpoints/seed")
@@ -59,22 +59,24 @@ BARE = Case("process", 32, 1, 1, tokens=32, vocabulary=640)
 PRELOADED = ["bitsandbytes", "peft", "training.finetuning.architecture", "training.finetuning.trainer"]
 
 
-def memory(repeats: int) -> list[Row]:
+def memory(repeats: int) -> list[BenchRow]:
     """Measure as many of the cases as repeats are asked for; `value` is predicted over measured bytes."""
     from training.planning.forecast import PROCESS_BYTES
 
     bare = measured(BARE)
-    ratios: list[Row] = []
+    ratios: list[BenchRow] = []
     whole: list[float] = []
     for case in CASES[:repeats]:
         most, wanted = measured(case), predicted(case)
         whole.append((wanted + PROCESS_BYTES) / most)
-        ratios.append(Row(case.name, wanted / (most - bare), "ratio", f"{(most - bare) / MIB:.0f} MiB measured", 1))
+        ratios.append(
+            BenchRow(case.name, wanted / (most - bare), "ratio", f"{(most - bare) / MIB:.0f} MiB measured", 1)
+        )
     return [
         *ratios,
-        Row("process_mib", bare / MIB, "MiB", None, 1),
-        Row("whole_least", min(whole), "ratio", "the process's peak", len(whole)),
-        Row("whole_most", max(whole), "ratio", "the process's peak", len(whole)),
+        BenchRow("process_mib", bare / MIB, "MiB", None, 1),
+        BenchRow("whole_least", min(whole), "ratio", "the process's peak", len(whole)),
+        BenchRow("whole_most", max(whole), "ratio", "the process's peak", len(whole)),
     ]
 
 

@@ -11,13 +11,13 @@ from critics.judge import JudgePool, judge_record
 from critics.problem import Attempt, Problem
 from tools.bench.asp import program
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 
 NUM_ATTEMPTS = 240
 REPEATS = 5
 
 
-def pool(repeats: int) -> list[Row]:
+def pool(repeats: int) -> list[BenchRow]:
     """Measure wall time over the same attempts; the pools are warm, and take turns.
 
     `plain_speedup_2` is what two processes gain on this machine that nobody watches: cores that share what they have
@@ -38,9 +38,9 @@ def pool(repeats: int) -> list[Row]:
             timing.run()
         seconds = interleaved(timings, rounds)
     return [
-        Row("speedup_2", seconds["one"] / seconds["two"], "ratio", "one worker", rounds),
-        Row("plain_speedup_2", seconds["alone"] / seconds["both"], "ratio", "one process without a pool", rounds),
-        Row("attempts_per_s_2", num / seconds["two"], "1/s", None, rounds),
+        BenchRow("speedup_2", seconds["one"] / seconds["two"], "ratio", "one worker", rounds),
+        BenchRow("plain_speedup_2", seconds["alone"] / seconds["both"], "ratio", "one process without a pool", rounds),
+        BenchRow("attempts_per_s_2", num / seconds["two"], "1/s", None, rounds),
     ]
 
 

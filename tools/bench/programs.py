@@ -19,7 +19,7 @@ from critics.problem import Attempt, Problem
 from critics.replay.finite.grounding import Grounder, script
 from tools.bench.scripts import script_rows
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 
 NUM_PROGRAMS = 8
 SPEAKERS = ("Adair", "Boyce", "Crane", "Drury", "Ellis", "Frost", "Grove", "Haley")
@@ -32,7 +32,7 @@ for text in sys.stdin.read().split("\\f"):
 """
 
 
-def programs(repeats: int) -> list[Row]:
+def programs(repeats: int) -> list[BenchRow]:
     """Measure the CPU time of one AR-LSAT program, its ratio to a process of its own, and scripts in their jail."""
     texts = [program(random.Random(f"bench programs {i}")) for i in range(NUM_PROGRAMS)]
     scripts = ["\f".join(_scripts(text)) for text in texts]
@@ -52,8 +52,8 @@ def programs(repeats: int) -> list[Row]:
     baseline = "starting Python and Z3 for each program"
     num = n * NUM_PROGRAMS
     return [
-        Row("arlsat_cpu_vs_process", statistics.median(ratios), "ratio", baseline, num),
-        Row("arlsat_ms", statistics.median(judged) * 1e3, "ms", baseline, num),
+        BenchRow("arlsat_cpu_vs_process", statistics.median(ratios), "ratio", baseline, num),
+        BenchRow("arlsat_ms", statistics.median(judged) * 1e3, "ms", baseline, num),
         *script_rows(repeats),
     ]
 

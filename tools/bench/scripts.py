@@ -16,13 +16,13 @@ from critics.formats.z3_python.critic import judge_script
 from critics.formats.z3_python.jail import LAYERS, missing_layers, run_jailed
 from critics.problem import Attempt, Problem
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 
 NUM_RULES = 10
 KINDS = ("wug", "dax", "blick", "toma", "fep", "gorp", "zav", "kiki", "bouba", "pilk", "snerp", "tulver")
 
 
-def script_rows(repeats: int) -> list[Row]:
+def script_rows(repeats: int) -> list[BenchRow]:
     """Measure; no rows where this machine has no whole jail."""
     if missing_layers():
         return []
@@ -40,9 +40,11 @@ def script_rows(repeats: int) -> list[Row]:
         n,
     )
     return [
-        Row("jail_overhead_ms", seconds["jail"] * 1e3, "ms", f"a fork alone: {seconds['fork'] * 1e3:.3g} ms", n),
-        Row("script_ms", seconds["judged"] * 1e3, "ms", None, n),
-        Row("script_vs_process", seconds["judged"] / seconds["process"], "ratio", "starting Python for the script", n),
+        BenchRow("jail_overhead_ms", seconds["jail"] * 1e3, "ms", f"a fork alone: {seconds['fork'] * 1e3:.3g} ms", n),
+        BenchRow("script_ms", seconds["judged"] * 1e3, "ms", None, n),
+        BenchRow(
+            "script_vs_process", seconds["judged"] / seconds["process"], "ratio", "starting Python for the script", n
+        ),
     ]
 
 

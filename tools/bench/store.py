@@ -10,7 +10,7 @@ from typing import Any
 from critics.problem import Problem
 from rollout.records.traces import Trace
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 from training.records.open_store import OpenStore
 from training.records.store import line_of, pack, read_records
 
@@ -19,7 +19,7 @@ BATCH = 100
 REPEATS = 5
 
 
-def store(repeats: int) -> list[Row]:
+def store(repeats: int) -> list[BenchRow]:
     """Measure appending in batches of 100, each on the disk when the call returns, against appending without."""
     num = max(BATCH, NUM_RECORDS * min(repeats, 100) // 100)
     records = [_trace(i).record() for i in range(num)]
@@ -42,14 +42,16 @@ def store(repeats: int) -> list[Row]:
         packed = pack(path)
         seconds["pack"] = perf_counter() - began
     return [
-        Row("records_per_s", num / seconds["synced"], "1/s", None, rounds),
-        Row("records_per_s_unsynced", num / seconds["unsynced"], "1/s", None, rounds),
-        Row("sync_ratio", seconds["synced"] / seconds["unsynced"], "ratio", "the same lines without fsync", rounds),
-        Row("read_records_per_s", num / seconds["read"], "1/s", None, rounds),
-        Row("open_records_per_s", num / seconds["open"], "1/s", None, rounds),
-        Row("bytes_per_record", size / num, "B", None, num),
-        Row("pack_records_per_s", num / seconds["pack"], "1/s", None, 1),
-        Row("packed_share", packed.packed_bytes / packed.plain_bytes, "ratio", "the plain file", num),
+        BenchRow("records_per_s", num / seconds["synced"], "1/s", None, rounds),
+        BenchRow("records_per_s_unsynced", num / seconds["unsynced"], "1/s", None, rounds),
+        BenchRow(
+            "sync_ratio", seconds["synced"] / seconds["unsynced"], "ratio", "the same lines without fsync", rounds
+        ),
+        BenchRow("read_records_per_s", num / seconds["read"], "1/s", None, rounds),
+        BenchRow("open_records_per_s", num / seconds["open"], "1/s", None, rounds),
+        BenchRow("bytes_per_record", size / num, "B", None, num),
+        BenchRow("pack_records_per_s", num / seconds["pack"], "1/s", None, 1),
+        BenchRow("packed_share", packed.packed_bytes / packed.plain_bytes, "ratio", "the plain file", num),
     ]
 
 

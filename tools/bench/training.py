@@ -7,7 +7,7 @@ from time import process_time
 from typing import Any
 
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 from training.finetuning.examples import IGNORED, Collator, Example
 
 NUM_STEPS = 6
@@ -17,7 +17,7 @@ PAD = 0
 VOCABULARY = 4_096
 
 
-def training(repeats: int) -> list[Row]:
+def training(repeats: int) -> list[BenchRow]:
     """Measure seconds a step; the model is a small Llama of random weights."""
     import torch
 
@@ -33,9 +33,9 @@ def training(repeats: int) -> list[Row]:
     tokens = sum(example.num_tokens for example in examples) / NUM_STEPS
     baseline = "Trainer with transformers' DataCollatorForSeq2Seq"
     return [
-        Row("step_ratio", seconds["ours"] / seconds["plain"], "ratio", baseline, rounds),
-        Row("step_ms", seconds["ours"] * 1e3, "ms", None, rounds),
-        Row("tokens_per_cpu_s", tokens / seconds["ours"], "1/s", None, rounds),
+        BenchRow("step_ratio", seconds["ours"] / seconds["plain"], "ratio", baseline, rounds),
+        BenchRow("step_ms", seconds["ours"] * 1e3, "ms", None, rounds),
+        BenchRow("tokens_per_cpu_s", tokens / seconds["ours"], "1/s", None, rounds),
     ]
 
 

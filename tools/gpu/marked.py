@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
-from training.benches.cells import Cell, Row, Setting, value
+from training.benches.cells import BenchCell, BenchRow, Setting, value
 
 ROOT = Path(__file__).parents[2]
 MARK = "mark.gpu"
@@ -17,13 +17,13 @@ VARIABLE = "CERTISTAR_GPU_TESTS_ON"
 """`cpu` has the tests run without a GPU, as a rehearsal."""
 
 
-def marked(setting: Setting) -> Iterator[Cell]:
+def marked(setting: Setting) -> Iterator[BenchCell]:
     """Yield a cell for each file that has such tests."""
     files = [path for path in sorted((ROOT / "tests").glob("test_*.py")) if MARK in path.read_text(encoding="utf-8")]
     if not files:
-        yield Cell("tests", lambda: [], needs=(f"{ROOT / 'tests'} with tests marked gpu",))
+        yield BenchCell("tests", lambda: [], needs=(f"{ROOT / 'tests'} with tests marked gpu",))
     for path in files:
-        yield Cell(path.stem, lambda path=path: _Tests(setting, path).rows(), needs=("pytest",))
+        yield BenchCell(path.stem, lambda path=path: _Tests(setting, path).rows(), needs=("pytest",))
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class _Tests:
     setting: Setting
     path: Path
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[BenchRow]:
         """Return a row for each test, 1 where it passed, and how many there are of each outcome; names are kept."""
         outcomes = self._outcomes
         counts = {what: sum(found == what for found in outcomes.values()) for what in ("passed", "skipped", "failed")}

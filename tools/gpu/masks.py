@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 
 from rollout.decoding.masks import Mask, MaskEngine
+from rollout.decoding.rows import BenchRow as GuidedRow
 from rollout.decoding.rows import RequestLimits
-from rollout.decoding.rows import Row as GuidedRow
 from rollout.records.sampling import ALL_OFF
-from training.benches.cells import Cell, Row, Setting, value
+from training.benches.cells import BenchCell, BenchRow, Setting, value
 from training.benches.decoding import SHAPES, Bench, shape_of
 from training.benches.synthetic import END, MODELS, PADDING, TOY, OpeningEngine, vocabulary
 
@@ -28,19 +28,19 @@ class _TimedMasks(OpeningEngine):
         return found
 
 
-def masks(setting: Setting) -> Iterator[Cell]:
+def masks(setting: Setting) -> Iterator[BenchCell]:
     """Yield the cells."""
     bench = Bench(setting)
     for name in SHAPES[:1] if setting.toy else SHAPES[:2]:
         for batch in bench.size.batches:
-            yield Cell(f"{name}/finite sets/{batch}", lambda n=name, b=batch: _shares(bench, n, b))
-    yield Cell("LogicGuide/masks alone", lambda: _logic_masks(setting))
+            yield BenchCell(f"{name}/finite sets/{batch}", lambda n=name, b=batch: _shares(bench, n, b))
+    yield BenchCell("LogicGuide/masks alone", lambda: _logic_masks(setting))
 
 
-def _shares(bench: Bench, name: str, batch: int) -> list[Row]:
+def _shares(bench: Bench, name: str, batch: int) -> list[BenchRow]:
     from rollout.decoding.sampling import DecodingLoop
 
-    model, rows = bench.model(name), list[Row]()
+    model, rows = bench.model(name), list[BenchRow]()
     bench.own(name, min(batch, 4), guided=True)  # the GPU's kernels are loaded, in masks of another engine
     engine = _TimedMasks(vocabulary(shape_of(name, bench.setting).size.vocab_size))
     for state in ("cold", "warm"):
@@ -58,7 +58,7 @@ def _shares(bench: Bench, name: str, batch: int) -> list[Row]:
     return rows
 
 
-def _logic_masks(setting: Setting) -> list[Row]:
+def _logic_masks(setting: Setting) -> list[BenchRow]:
     """Time the masks of LogicGuide along demonstrations: of the first problems, and of those after them."""
     from rollout.decoding.rows import row_of
     from rollout.guides.logic import LogicGuide
@@ -68,7 +68,7 @@ def _logic_masks(setting: Setting) -> list[Row]:
     size = (TOY if setting.toy else MODELS["8B"]).size.vocab_size
     engine = MaskEngine(vocabulary(size), [END])
     problems = list(generate(PrOntoQA(), 2 if setting.toy else 16, seed=0))
-    rows: list[Row] = []
+    rows: list[BenchRow] = []
     for state, half in (("cold", problems[: len(problems) // 2]), ("warm", problems[len(problems) // 2 :])):
         taken: list[float] = []
         for problem in half:

@@ -13,8 +13,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from training.benches.cells import Cell, Row, Setting, started, value
-from training.benches.synthetic import MODELS, Model
+from training.benches.cells import BenchCell, BenchRow, Setting, started, value
+from training.benches.synthetic import MODELS, SyntheticModel
 from training.planning.lengths import Dimensions
 
 ROOT = Path(__file__).parents[2]
@@ -22,24 +22,24 @@ SEED, SMOKE = "checkpoints/seed", "configs/smoke.yaml"
 FAIR = "checkpoints/seed-fair"
 """Seed model of the round: a third of what it writes at a low temperature is certified, so that there is something to
 fine-tune on."""
-SMALL_SHAPE = Model("llama", Dimensions(192, 400, 4, 6, 6, 640, 1_024, head_dim=32))
+SMALL_SHAPE = SyntheticModel("llama", Dimensions(192, 400, 4, 6, 6, 640, 1_024, head_dim=32))
 NO_SCIPY = {"promotion": {"enabled": False}}
 """Promotion is a test of scipy's, which a bare machine lacks."""
 
 
-def rounds(setting: Setting) -> Iterator[Cell]:
+def rounds(setting: Setting) -> Iterator[BenchCell]:
     """Yield the round."""
     name = "toy" if setting.toy else "1B"
-    yield Cell(f"{name}/certified round", lambda: _round(setting), needs=(f"{ROOT / FAIR}", "pebble"))
+    yield BenchCell(f"{name}/certified round", lambda: _round(setting), needs=(f"{ROOT / FAIR}", "pebble"))
 
 
-def smoke(setting: Setting) -> Iterator[Cell]:
+def smoke(setting: Setting) -> Iterator[BenchCell]:
     """Yield the smoke run here against the CPU's, arm by arm."""
     needs = (f"{ROOT / SEED}", f"{ROOT / SMOKE}", "pebble")
-    yield Cell("smoke/against the CPU", lambda: _smoke(setting), needs=needs)
+    yield BenchCell("smoke/against the CPU", lambda: _smoke(setting), needs=needs)
 
 
-def _round(setting: Setting) -> list[Row]:
+def _round(setting: Setting) -> list[BenchRow]:
     from training.configuration.run import RunConfig
 
     shape = SMALL_SHAPE if setting.toy else MODELS["1B"]
@@ -128,7 +128,7 @@ class _Run:
         return [folder / name for folder in sorted(self.out.rglob("*")) if folder.is_dir() and is_stored(folder / name)]
 
 
-def _smoke(setting: Setting) -> list[Row]:
+def _smoke(setting: Setting) -> list[BenchRow]:
     here, cpu = setting.scratch / "smoke-here", setting.scratch / "smoke-cpu"
     began = perf_counter()
     _run_smoke(here, toy=setting.toy)
@@ -157,7 +157,7 @@ def _run_without_gpu(out: Path, toy: bool) -> None:
     _run_smoke(out, toy=toy)
 
 
-def _adapters(here: Path, cpu: Path) -> Iterator[Row]:
+def _adapters(here: Path, cpu: Path) -> Iterator[BenchRow]:
     """Yield how far the adapters of equal datasets lie apart, relative to their length."""
     load_file: Any = import_module("safetensors.torch").load_file
     for theirs in sorted(cpu.rglob("adapter_model.safetensors")):
@@ -200,7 +200,7 @@ def _run_smoke(out: Path, *, toy: bool) -> None:
                 run_line(line)
 
 
-def _enlarged(small: Path, shape: Model, folder: Path) -> Path:
+def _enlarged(small: Path, shape: SyntheticModel, folder: Path) -> Path:
     """Write a trained Llama in a larger one's shape: it writes what the small one writes, at the large one's cost.
 
     Widths are filled up with zeros, layers with such as add nothing; norms are scaled, since their mean is over more

@@ -56,7 +56,7 @@ class _File(Section):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ScoreSource:
     """The tables of one file."""
 
     name: str
@@ -68,7 +68,7 @@ class Source:
     """For each benchmark its score by model, and who reports it, where nothing is beside it."""
 
 
-def read_source(name: str) -> Source:
+def read_source(name: str) -> ScoreSource:
     """Read the paper's tables or a file; raises `ConfigError` that names the file and the key."""
     path = PUBLISHED if name == PAPER else Path(name)
     found: _File = validated(_File, {"benchmarks": read_yaml(path)}, [], path)
@@ -83,10 +83,10 @@ def read_source(name: str) -> Source:
     reported = {benchmark: table.reported for benchmark, table in found.benchmarks.items() if table.reported}
     if empty := found.benchmarks.keys() - tables.keys() - reported.keys():
         raise ConfigError(f"{path}: {min(empty)}: has neither scores nor reported; write one of them")
-    return Source(PAPER if name == PAPER else path.stem, tables, reported)
+    return ScoreSource(PAPER if name == PAPER else path.stem, tables, reported)
 
 
-def merged(sources: Sequence[Source]) -> dict[str, dict[str, tuple[float, float]]]:
+def merged(sources: Sequence[ScoreSource]) -> dict[str, dict[str, tuple[float, float]]]:
     """Return the tables of all sources, benchmarks of one name joined; raises `ConfigError` where two disagree."""
     found: dict[str, dict[str, tuple[float, float]]] = {}
     for source in sources:

@@ -13,7 +13,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from critics.errors import InputError
-from training.autoeval.benchmarks import Source
+from training.autoeval.benchmarks import ScoreSource
 from training.autoeval.errors import CELLS, verifier_record
 from training.autoeval.figures import (
     Curves,
@@ -278,7 +278,7 @@ def _decimal(rate: float | None) -> str:
 # -- pairs of scores
 
 
-def paired(found: Sequence[Measured], name: str) -> Source:
+def paired(found: Sequence[Measured], name: str) -> ScoreSource:
     """Return AutoEval's score beside each benchmark's, of the models that were measured on both, as K.4 pairs them."""
     trips: dict[tuple[str, str], list[Record]] = {}
     for own in found:
@@ -292,4 +292,4 @@ def paired(found: Sequence[Measured], name: str) -> Source:
             value = own.answers.get(part, {}).get("score") if own.answers else own.numbers.get(part)
             if value is not None and score is not None:
                 tables.setdefault(benchmark, {})[own.model] = (score, value)
-    return Source(name, tables)
+    return ScoreSource(name, tables)

@@ -10,7 +10,7 @@ GIB = 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BenchRow:
     """One number, what it was measured against (None: nothing), and how many repeats are behind it."""
 
     name: str
@@ -38,11 +38,11 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class BenchCell:
     """One measurement."""
 
     name: str
-    measure: Callable[[], Sequence[Row]]
+    measure: Callable[[], Sequence[BenchRow]]
     needs: tuple[str, ...] = ()
     """Modules and files without which it is skipped."""
 
@@ -55,9 +55,9 @@ def started(device: str, work: Callable[..., None], *arguments: object) -> BaseP
     return process
 
 
-def value(name: str, number: float, unit: str, *, n: int = 1, against: str | None = None) -> Row:
+def value(name: str, number: float, unit: str, *, n: int = 1, against: str | None = None) -> BenchRow:
     """Return a row, its value to four digits."""
-    return Row(name, float(f"{number:.4g}"), unit, against, n)
+    return BenchRow(name, float(f"{number:.4g}"), unit, against, n)
 
 
 def settle(setting: Setting) -> None:
@@ -73,7 +73,7 @@ def settle(setting: Setting) -> None:
         torch.cuda.reset_peak_memory_stats()
 
 
-def peak_rows(setting: Setting) -> list[Row]:
+def peak_rows(setting: Setting) -> list[BenchRow]:
     """Return the GPU's peak since `settle`; nothing on a CPU, where a process keeps what it took before."""
     import torch
 

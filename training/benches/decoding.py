@@ -11,10 +11,10 @@ from time import perf_counter
 from typing import Any
 
 from rollout.decoding.masks import Mask, MaskEngine
+from rollout.decoding.rows import BenchRow as GuidedRow
 from rollout.decoding.rows import Request, RequestLimits
-from rollout.decoding.rows import Row as GuidedRow
 from rollout.records.sampling import ALL_OFF, Sampling, Switches
-from training.benches.cells import Cell, Row, Setting, peak_rows, settle, value
+from training.benches.cells import BenchCell, BenchRow, Setting, peak_rows, settle, value
 from training.benches.synthetic import (
     END,
     MODELS,
@@ -23,9 +23,9 @@ from training.benches.synthetic import (
     SET_SIZE,
     TOY,
     FreshOffers,
-    Model,
     OpeningEngine,
     OpeningRow,
+    SyntheticModel,
     offer_sets,
     random_model,
     vocabulary,
@@ -51,7 +51,7 @@ class Size:
     new: int
 
 
-def shape_of(name: str, setting: Setting) -> Model:
+def shape_of(name: str, setting: Setting) -> SyntheticModel:
     """Return a model's shape, or a tiny one's."""
     return TOY if setting.toy else MODELS[name]
 
@@ -97,7 +97,7 @@ class Bench:
             made.append(Request(prompt, seed, OpeningRow(guide) if guide else None))
         return made
 
-    def rows(self, write: Callable[[int], int], batch: int) -> list[Row]:
+    def rows(self, write: Callable[[int], int], batch: int) -> list[BenchRow]:
         """Time `write(tokens)`, which returns how many were written, after a short turn that builds what is kept."""
         write(min(8, self.size.new))
         settle(self.setting)
@@ -110,7 +110,7 @@ class Bench:
             *peak_rows(self.setting),
         ]
 
-    def own(self, name: str, batch: int, *, guided: bool, adapter: bool = False) -> list[Row]:
+    def own(self, name: str, batch: int, *, guided: bool, adapter: bool = False) -> list[BenchRow]:
         """Measure the own loop, with jump-forward where it is guided."""
         from rollout.decoding.sampling import DecodingLoop
 
@@ -130,7 +130,7 @@ class Bench:
             if adapter:
                 self._name = ""  # peft has changed the model's layers
 
-    def generate(self, name: str, batch: int, *, guided: bool) -> list[Row]:
+    def generate(self, name: str, batch: int, *, guided: bool) -> list[BenchRow]:
         """Measure `generate`: plain where free, with masks as logits processors where guided."""
         model = self.model(name)
 
@@ -159,19 +159,21 @@ class Bench:
         return self.rows(write, batch)
 
 
-def decoding(setting: Setting) -> Iterator[Cell]:
+def decoding(setting: Setting) -> Iterator[BenchCell]:
     """Yield the own loop and `generate` by shape, guided and free, and batch."""
     bench = Bench(setting)
     for name in SHAPES[:1] if setting.toy else SHAPES:
         for batch in bench.size.batches:
             for guided in (True, False):
                 how = "guided" if guided else "free"
-                yield Cell(f"{name}/own/{how}/{batch}", lambda n=name, b=batch, g=guided: bench.own(n, b, guided=g))
-                yield Cell(
+                yield BenchCell(
+                    f"{name}/own/{how}/{batch}", lambda n=name, b=batch, g=guided: bench.own(n, b, guided=g)
+                )
+                yield BenchCell(
                     f"{name}/generate/{how}/{batch}", lambda n=name, b=batch, g=guided: bench.generate(n, b, guided=g)
                 )
         batch = bench.size.batches[0]
-        yield Cell(
+        yield BenchCell(
             f"{name}/own with an adapter/free/{batch}",
             lambda n=name, b=batch: bench.own(n, b, guided=False, adapter=True),
         )
@@ -198,20 +200,20 @@ class OpeningTexts(MaskEngine):
         return row.block is not None and super().shares(row)
 
 
-def in_vllm(setting: Setting) -> Iterator[Cell]:
+def in_vllm(setting: Setting) -> Iterator[BenchCell]:
     """Yield vLLM in this process, by shape, guided and free, and batch."""
     for name in SHAPES[:1] if setting.toy else ("1.5B", "0.5B", "8B"):
         for batch in Bench(setting).size.batches:
             for guided in (True, False):
                 how = "guided" if guided else "free"
-                yield Cell(
+                yield BenchCell(
                     f"{name}/vllm/{how}/{batch}",
                     lambda n=name, b=batch, g=guided: _vllm(setting, n, b, guided=g),
                     needs=("vllm",),
                 )
 
 
-def _vllm(setting: Setting, name: str, batch: int, *, guided: bool) -> list[Row]:
+def _vllm(setting: Setting, name: str, batch: int, *, guided: bool) -> list[BenchRow]:
     from rollout.engines.grammar import GuidedRequest
     from rollout.engines.vllm import EngineSettings, running_engine
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from training.benches.cells import GIB, Cell, Row, Setting, settle, value
+from training.benches.cells import GIB, BenchCell, BenchRow, Setting, settle, value
 from training.benches.decoding import shape_of
 from training.benches.synthetic import TOY, random_model, write_model
 
@@ -22,7 +22,7 @@ STEPS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class TrainingCase:
     """One fine-tuning."""
 
     model: str
@@ -35,16 +35,19 @@ class Case:
 
 NF4: Mapping[str, object] = {"quantisation": "nf4"}
 CASES = (
-    Case("1.5B", "lora", {}),
-    Case("1.5B", "full", {"method": "full"}),
-    Case("8B", "lora, checkpointing", {"gradient_checkpointing": True}),
-    Case("1.5B", "dora", {"method": "dora"}),
-    Case("1.5B", "nf4", NF4, needs=("bitsandbytes",)),
-    Case("1.5B", "lora, packed", {"layout": "packed"}),
-    Case("8B", "nf4, checkpointing", {**NF4, "gradient_checkpointing": True}, needs=("bitsandbytes",)),
-    Case("0.5B", "full", {"method": "full"}),
+    TrainingCase("1.5B", "lora", {}),
+    TrainingCase("1.5B", "full", {"method": "full"}),
+    TrainingCase("8B", "lora, checkpointing", {"gradient_checkpointing": True}),
+    TrainingCase("1.5B", "dora", {"method": "dora"}),
+    TrainingCase("1.5B", "nf4", NF4, needs=("bitsandbytes",)),
+    TrainingCase("1.5B", "lora, packed", {"layout": "packed"}),
+    TrainingCase("8B", "nf4, checkpointing", {**NF4, "gradient_checkpointing": True}, needs=("bitsandbytes",)),
+    TrainingCase("0.5B", "full", {"method": "full"}),
 )
-TOY_CASES = (Case("toy", "lora", {}, batch=2, tokens=32), Case("toy", "full", {"method": "full"}, batch=2, tokens=32))
+TOY_CASES = (
+    TrainingCase("toy", "lora", {}, batch=2, tokens=32),
+    TrainingCase("toy", "full", {"method": "full"}, batch=2, tokens=32),
+)
 
 
 class MonitorLine(BaseModel):
@@ -57,13 +60,13 @@ class MonitorLine(BaseModel):
     peak_measured: bool
 
 
-def fine_tuning(setting: Setting) -> Iterator[Cell]:
+def fine_tuning(setting: Setting) -> Iterator[BenchCell]:
     """Yield a cell for each case."""
     for case in TOY_CASES if setting.toy else CASES:
-        yield Cell(f"{case.model}/{case.name}", lambda case=case: _measured(setting, case), needs=case.needs)
+        yield BenchCell(f"{case.model}/{case.name}", lambda case=case: _measured(setting, case), needs=case.needs)
 
 
-def _measured(setting: Setting, case: Case) -> Sequence[Row]:
+def _measured(setting: Setting, case: TrainingCase) -> Sequence[BenchRow]:
     from training.finetuning.stage import train_here
 
     job, log = _job(setting, case)
@@ -95,7 +98,7 @@ def _measured(setting: Setting, case: Case) -> Sequence[Row]:
     return rows
 
 
-def _job(setting: Setting, case: Case) -> tuple[Any, Path]:
+def _job(setting: Setting, case: TrainingCase) -> tuple[Any, Path]:
     """Write a model, once, and a dataset of rows that are as long as they may be; return the job and its log."""
     from rollout.policies.policy import load_tokenizer
     from training.configuration.run import ModelConfig, TrainingConfig

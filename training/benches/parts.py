@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 
-from training.benches.cells import Cell, Setting
+from training.benches.cells import BenchCell, Setting
 from training.benches.decoding import decoding, in_vllm
 from training.benches.fine_tuning import fine_tuning
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BenchPart:
     """One part, measured in a process of its own."""
 
-    cells: Callable[[Setting], Iterator[Cell]]
+    cells: Callable[[Setting], Iterator[BenchCell]]
     share: float
     """Share of the time, beside the other parts' shares; a part whose package is not installed takes seconds."""
     what: str
@@ -36,41 +36,41 @@ def is_installed(module: str) -> bool:
         return False
 
 
-def _in_a_clone(function: str) -> Callable[[Setting], Iterator[Cell]]:
+def _in_a_clone(function: str) -> Callable[[Setting], Iterator[BenchCell]]:
     """Return cells that need the repository: its tests, configurations and seed models."""
     module, _, name = function.partition(":")
     return lambda setting: getattr(import_module(module), name)(setting)
 
 
-PARTS: Mapping[str, Part] = {
-    "decoding": Part(
+PARTS: Mapping[str, BenchPart] = {
+    "decoding": BenchPart(
         decoding,
         6,
         "the own loop beside `generate`, guided and free, batches of 32 to 256, shapes of 0.5 B, 1.5 B and 8 B",
     ),
-    "training": Part(
+    "training": BenchPart(
         fine_tuning,
         5,
         "LoRA, DoRA, nf4 and full: a step, tokens a second, utilisation, peak memory beside the memory model's",
     ),
-    "round": Part(
+    "round": BenchPart(
         _in_a_clone("tools.gpu.rounds:rounds"),
         4,
         "a certified STaR round of a 1 B model: rollout, certification, fine-tuning, evaluation",
         needs="tools.gpu",
     ),
-    "tests": Part(_in_a_clone("tools.gpu.marked:marked"), 2, "every test marked `gpu`", needs="tools.gpu"),
-    "smoke": Part(
+    "tests": BenchPart(_in_a_clone("tools.gpu.marked:marked"), 2, "every test marked `gpu`", needs="tools.gpu"),
+    "smoke": BenchPart(
         _in_a_clone("tools.gpu.rounds:smoke"),
         2,
         "`configs/smoke.yaml` in float32 here and on the CPU: texts and adapters compared",
         needs="tools.gpu",
     ),
-    "masks": Part(
+    "masks": BenchPart(
         _in_a_clone("tools.gpu.masks:masks"),
         1.5,
         "the masks' share of a guided step, in a new process and later",
         needs="tools.gpu",
     ),
-    "vllm": Part(in_vllm, 6, "vLLM in this process, where it is installed", needs="vllm"),
+    "vllm": BenchPart(in_vllm, 6, "vLLM in this process, where it is installed", needs="vllm"),
 }

@@ -20,7 +20,7 @@ from traceback import format_exc
 
 from critics.errors import InputError
 from critics.workers.own_time import die_with_parent
-from training.benches.cells import Cell, Setting, settle, started
+from training.benches.cells import BenchCell, Setting, settle, started
 from training.benches.parts import PARTS
 from training.benches.results import (
     ALL,
@@ -154,7 +154,7 @@ def run_part(result: PartResult, out: Path, setting: Setting) -> None:
     write_part(out, replace(result, ended=FINISHED, running=""))
 
 
-def _measured(cell: Cell, setting: Setting) -> tuple[CellResult, bool]:
+def _measured(cell: BenchCell, setting: Setting) -> tuple[CellResult, bool]:
     """Return a cell's outcome, and whether this process can do no more."""
     lacking = [need for need in cell.needs if not (Path(need).exists() if "/" in need else find_spec(need))]
     if lacking:

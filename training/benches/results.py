@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from critics.errors import InputError
-from training.benches.cells import Row
+from training.benches.cells import BenchRow
 from training.benches.decoding import NEW, PROMPT
 from training.benches.fine_tuning import CASES
 from training.benches.parts import PARTS
@@ -59,7 +59,7 @@ class Machine:
 class CellResult:
     """Outcome of a cell: rows, or why there are none."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[BenchRow, ...] = ()
     seconds: float = 0.0
     failed: str = ""
     """The error that ended it; it is tried again in the next call."""
@@ -142,7 +142,7 @@ def read_all(out: Path, names: Iterable[str]) -> tuple[PartResult, ...]:
     return tuple(part for part in files.values() if part)
 
 
-def cell_result(rows: tuple[Row, ...], seconds: float, *, failed: str = "", skipped: str = "") -> CellResult:
+def cell_result(rows: tuple[BenchRow, ...], seconds: float, *, failed: str = "", skipped: str = "") -> CellResult:
     """Return a cell's outcome with its provenance."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
     return CellResult(rows, round(seconds, 2), without_folders(failed), skipped, commit(), at)

@@ -148,15 +148,15 @@ class OpeningEngine(MaskEngine):
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class SyntheticModel:
     """A model's family and size."""
 
     family: str
     size: Dimensions
 
 
-def _sized(family: str, *size: int, head_dim: int = 128, tied: bool = True) -> Model:
-    return Model(family, Dimensions(*size, head_dim=head_dim, tie_word_embeddings=tied))
+def _sized(family: str, *size: int, head_dim: int = 128, tied: bool = True) -> SyntheticModel:
+    return SyntheticModel(family, Dimensions(*size, head_dim=head_dim, tie_word_embeddings=tied))
 
 
 MODELS = {
@@ -169,7 +169,7 @@ MODELS = {
 TOY = _sized("llama", 32, 64, 2, 2, 1, 1_024, 2_048, head_dim=32)
 
 
-def random_model(shape: Model, device: str) -> Any:
+def random_model(shape: SyntheticModel, device: str) -> Any:
     """Return a model with random weights on a device: bfloat16 on a GPU, float32 on a CPU."""
     import torch
 
@@ -183,7 +183,7 @@ def random_model(shape: Model, device: str) -> Any:
     return made.eval()
 
 
-def write_model(shape: Model, folder: Path, device: str) -> Path:
+def write_model(shape: SyntheticModel, folder: Path, device: str) -> Path:
     """Write such a model with its tokenizer, once, and return its folder."""
     if not (folder / "tokenizer.json").exists():
         random_model(shape, device).save_pretrained(folder)

@@ -18,7 +18,7 @@ from training.configuration.section import nearest
 from training.exchange.columns import read_answers, read_columns
 from training.exchange.rationales import Reading, as_they_stand, read_table
 from training.records.tables import read_rows
-from training.rewards.findings import Agreement, Limits, RewardReport, WrongCase, agreement, audited, paid
+from training.rewards.findings import Agreement, AuditLimits, RewardReport, WrongCase, agreement, audited, paid
 from training.rewards.probes import (
     DATASETS,
     FORMATS,
@@ -69,7 +69,7 @@ def audit_reward(asked: RewardAudit) -> bool:
     words = {answer: word for word, answer in read_answers(asked.answers).items()}
     demonstrations, rows = _demonstrations(asked, num)
     style = Style(template.replace("\\n", "\n"), words, read_columns(asked.columns).get("answer"))
-    limits = Limits(asked.accept_from, asked.threshold or 0.0, asked.strict)
+    limits = AuditLimits(asked.accept_from, asked.threshold or 0.0, asked.strict)
     with asked.rewarding(asked.reward) as pay:
         made = list(cases(demonstrations, style, num, asked.seed))
         say(f"{len(made)} probes of {len(demonstrations)} problems (seed {asked.seed})")

@@ -26,7 +26,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """One thing looked at; `note` says what was found, or what to do about it."""
 
     ok: bool
@@ -45,13 +45,13 @@ def doctor(as_json: Json = False) -> None:
         print(f"{'ok' if found.ok else 'missing'}: {found.what}: {found.note}")
 
 
-def _findings() -> Iterator[Finding]:
-    yield Finding(True, "certistar", _version("certistar"))
-    yield Finding(True, "python", platform.python_version())
-    yield Finding(True, "cores", str(num_cores()))
+def _findings() -> Iterator[DoctorFinding]:
+    yield DoctorFinding(True, "certistar", _version("certistar"))
+    yield DoctorFinding(True, "python", platform.python_version())
+    yield DoctorFinding(True, "cores", str(num_cores()))
     free_gb = shutil.disk_usage(".").free / 1e9
     lack = f", at least {MIN_FREE_GB} are wanted; give --out a folder elsewhere" if free_gb < MIN_FREE_GB else ""
-    yield Finding(not lack, "disk", f"{free_gb:.0f} GB free here{lack}")
+    yield DoctorFinding(not lack, "disk", f"{free_gb:.0f} GB free here{lack}")
     yield _shared_memory()
     yield from (_solver(*solver) for solver in _SOLVERS)
     yield _package("pebble", "Pebble", "critics that can be killed")
@@ -59,11 +59,11 @@ def _findings() -> Iterator[Finding]:
     yield _hub()
     yield from map(_extra, PACKAGES)
     if find_spec("torch") is None:
-        yield Finding(True, "devices", "not looked at: that takes torch, which judging and filtering do without")
+        yield DoctorFinding(True, "devices", "not looked at: that takes torch, which judging and filtering do without")
         return
     is_there = all((SEED_MODEL / name).is_file() for name in ("config.json", "model.safetensors", "tokenizer.json"))
     remedy = f"python -m tools.seeds tools/seeds/seed.yaml --out {SEED_MODEL}, in the repository's folder"
-    yield Finding(is_there, "seed model", str(SEED_MODEL) if is_there else remedy)
+    yield DoctorFinding(is_there, "seed model", str(SEED_MODEL) if is_there else remedy)
     yield _package("torch", "torch", "rollouts and fine-tuning")
     yield _package("transformers", "transformers", "models")
     yield _package("peft", "peft", "LoRA and DoRA")
@@ -74,7 +74,7 @@ def _findings() -> Iterator[Finding]:
     for module, distribution, purpose in _OPTIONAL:
         absent = f"not installed; only {purpose} would need it: pip install {distribution}"
         note = absent if find_spec(module) is None else f"{_version(distribution)}, for {purpose}"
-        yield Finding(True, module, note)
+        yield DoctorFinding(True, module, note)
 
 
 _OPTIONAL = (
@@ -84,29 +84,31 @@ _OPTIONAL = (
 """Packages that only some configurations need; that one is not here is no lack."""
 
 
-def _shared_memory() -> Finding:
+def _shared_memory() -> DoctorFinding:
     """NCCL and data loaders speak through it, and containers get 64 MB of it where nothing else is said."""
     what, path = "shared memory", Path("/dev/shm")
     if not path.is_dir():
-        return Finding(True, what, "no /dev/shm on this system")
+        return DoctorFinding(True, what, "no /dev/shm on this system")
     free_gb = shutil.disk_usage(path).free / 1e9
     note = f"{free_gb:.1f} GB free in /dev/shm"
     if free_gb < MIN_SHARED_GB:
         remedy = "docker run --shm-size=16g, or a memory volume at /dev/shm (configs/launch/kubernetes.yaml)"
-        return Finding(False, what, f"{note}, at least {MIN_SHARED_GB} are wanted where several GPUs train: {remedy}")
-    return Finding(True, what, note)
+        return DoctorFinding(
+            False, what, f"{note}, at least {MIN_SHARED_GB} are wanted where several GPUs train: {remedy}"
+        )
+    return DoctorFinding(True, what, note)
 
 
-def _package(module: str, distribution: str, purpose: str) -> Finding:
+def _package(module: str, distribution: str, purpose: str) -> DoctorFinding:
     try:
         import_module(module)
         version = metadata.version(distribution)
     except ImportError as error:
-        return Finding(False, module, f"needed for {purpose}: pip install {distribution} ({error})")
-    return Finding(True, module, f"{version}, for {purpose}")
+        return DoctorFinding(False, module, f"needed for {purpose}: pip install {distribution} ({error})")
+    return DoctorFinding(True, module, f"{version}, for {purpose}")
 
 
-def _solver(module: str, distribution: str, purpose: str, check: Callable[[Any], bool]) -> Finding:
+def _solver(module: str, distribution: str, purpose: str, check: Callable[[Any], bool]) -> DoctorFinding:
     """Have a solver decide something small, since one that imports may still not run."""
     found = _package(module, distribution, purpose)
     if not found.ok:
@@ -114,10 +116,14 @@ def _solver(module: str, distribution: str, purpose: str, check: Callable[[Any],
     try:
         right = check(import_module(module))
     except Exception as error:  # noqa: BLE001 - whatever a broken build raises
-        return Finding(False, module, f"{found.note}, does not run ({error}): pip install --force-reinstall {module}")
+        return DoctorFinding(
+            False, module, f"{found.note}, does not run ({error}): pip install --force-reinstall {module}"
+        )
     if not right:
-        return Finding(False, module, f"{found.note}, answers wrongly: pip install --force-reinstall {distribution}")
-    return Finding(True, module, f"{found.note}; decides a small problem")
+        return DoctorFinding(
+            False, module, f"{found.note}, answers wrongly: pip install --force-reinstall {distribution}"
+        )
+    return DoctorFinding(True, module, f"{found.note}; decides a small problem")
 
 
 def _clingo_decides(clingo: Any) -> bool:
@@ -149,7 +155,7 @@ _SOLVERS: tuple[tuple[str, str, str, Callable[[Any], bool]], ...] = (
 )
 
 
-def _hub() -> Finding:
+def _hub() -> DoctorFinding:
     """Say how the Hub would be asked: what is set in the environment, and never a token itself."""
     offline = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
@@ -158,29 +164,29 @@ def _hub() -> Finding:
     token = "a token" if os.environ.get("HF_TOKEN") or (home / "token").is_file() else "no token (HF_TOKEN)"
     asked = "not asked (HF_HUB_OFFLINE is set)" if offline else "asked for names that are no folder"
     kept = f"{len(models)} models in the cache" + (f": {', '.join(models[:_NAMED])}" if models else "")
-    return Finding(True, "hub", f"{asked}; {token}; {kept}")
+    return DoctorFinding(True, "hub", f"{asked}; {token}; {kept}")
 
 
-def _extra(extra: str) -> Finding:
+def _extra(extra: str) -> DoctorFinding:
     """Name an extra and what it is for; that it is not here is no lack."""
     what, absent = f"extra {extra}", missing(extra)
     if not absent:
-        return Finding(True, what, f"installed, for {PURPOSES[extra]}")
+        return DoctorFinding(True, what, f"installed, for {PURPOSES[extra]}")
     part = "" if len(absent) == len(PACKAGES[extra]) else f" (without {', '.join(absent)})"
-    return Finding(True, what, f"not installed{part}; only {PURPOSES[extra]} would need it: {remedy(extra)}")
+    return DoctorFinding(True, what, f"not installed{part}; only {PURPOSES[extra]} would need it: {remedy(extra)}")
 
 
-def _jail() -> Finding:
+def _jail() -> DoctorFinding:
     from critics.formats.z3_python.jail import missing_layers
 
     note = "every layer holds, for z3-python scripts"
     if missing := ", ".join(missing_layers()):
         remedy = "judge them on Linux 5.13 or later, where Landlock and seccomp are allowed"
         note = f"{missing} cannot be had here, so z3-python scripts get the verdict error (no_jail); {remedy}"
-    return Finding(not missing, "jail", note)
+    return DoctorFinding(not missing, "jail", note)
 
 
-def _devices() -> Iterator[Finding]:
+def _devices() -> Iterator[DoctorFinding]:
     """Name the GPUs, say whether several can train together (one needs no NCCL), and whether bfloat16 is native."""
     import torch
 
@@ -188,28 +194,30 @@ def _devices() -> Iterator[Finding]:
     num = cuda.device_count() if cuda.is_available() else 0
     for index in range(num):
         device = cuda.get_device_properties(index)
-        yield Finding(True, f"cuda:{index}", f"{device.name}, {device.total_memory / 2**30:.0f} GiB")
+        yield DoctorFinding(True, f"cuda:{index}", f"{device.name}, {device.total_memory / 2**30:.0f} GiB")
     if not num:
-        yield Finding(True, "devices", "no GPU: one thread per process")
+        yield DoctorFinding(True, "devices", "no GPU: one thread per process")
         cpuinfo = Path("/proc/cpuinfo")
         words = set(cpuinfo.read_text().split()) if cpuinfo.is_file() else set[str]()
         flags = ", ".join(sorted(words & {"amx_bf16", "avx512_bf16", "bf16"}))
         emulated = "emulated on this CPU: right, and slower than float32"
-        yield Finding(True, "bfloat16", f"native on the CPU ({flags})" if flags else emulated)
+        yield DoctorFinding(True, "bfloat16", f"native on the CPU ({flags})" if flags else emulated)
         return
     native = cuda.is_bf16_supported(including_emulation=False)
     note = "native on the GPU" if native else "the GPU has none: --set model.dtype=float16, or float32"
-    yield Finding(native, "bfloat16", note)
+    yield DoctorFinding(native, "bfloat16", note)
     if num > 1 and not torch.distributed.is_nccl_available():
-        yield Finding(False, "NCCL", f"{num} GPUs and a torch without NCCL: install a CUDA build of torch for Linux")
+        yield DoctorFinding(
+            False, "NCCL", f"{num} GPUs and a torch without NCCL: install a CUDA build of torch for Linux"
+        )
     elif num > 1:
         version = ".".join(map(str, cuda.nccl.version()))
         alone = ", ".join(str(i) for i in range(1, num) if not cuda.can_device_access_peer(0, i))
         slow = f"; GPU 0 reaches {alone} by the host's memory alone, which is slower" if alone else ""
-        yield Finding(True, "NCCL", f"{version}, {num} GPUs{slow}")
+        yield DoctorFinding(True, "NCCL", f"{version}, {num} GPUs{slow}")
 
 
-def _eight_bit() -> Finding:
+def _eight_bit() -> DoctorFinding:
     """Take one step of 8-bit AdamW on the device that a fine-tuning would use."""
     what = "8-bit AdamW"
     try:
@@ -223,25 +231,31 @@ def _eight_bit() -> Finding:
         moved = bool((weights < 1).all())
     except (ImportError, RuntimeError, OSError, AttributeError) as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        return Finding(False, what, f"--set training.optimizer=adamw_torch, or pip install bitsandbytes ({first})")
+        return DoctorFinding(
+            False, what, f"--set training.optimizer=adamw_torch, or pip install bitsandbytes ({first})"
+        )
     if not moved:
-        return Finding(False, what, f"a step on {device} changes nothing: --set training.optimizer=adamw_torch")
-    return Finding(True, what, f"bitsandbytes {metadata.version('bitsandbytes')} takes a step on {device}")
+        return DoctorFinding(False, what, f"a step on {device} changes nothing: --set training.optimizer=adamw_torch")
+    return DoctorFinding(True, what, f"bitsandbytes {metadata.version('bitsandbytes')} takes a step on {device}")
 
 
-def _torchrun() -> Finding:
+def _torchrun() -> DoctorFinding:
     import torch.distributed as distributed
 
     what = "torchrun"
     if not distributed.is_available():
-        return Finding(False, what, "this torch has no torch.distributed: one process only; install another build")
+        return DoctorFinding(
+            False, what, "this torch has no torch.distributed: one process only; install another build"
+        )
     known = {"gloo": distributed.is_gloo_available(), "nccl": distributed.is_nccl_available()}
     backends = ", ".join(name for name, there in known.items() if there)
     try:
         socket.gethostbyname(socket.gethostname())
     except OSError:
-        return Finding(True, what, f"{backends}; the host name does not resolve: set GLOO_SOCKET_IFNAME=lo")
-    return Finding(bool(backends), what, backends or "neither gloo nor nccl: one process only; install another build")
+        return DoctorFinding(True, what, f"{backends}; the host name does not resolve: set GLOO_SOCKET_IFNAME=lo")
+    return DoctorFinding(
+        bool(backends), what, backends or "neither gloo nor nccl: one process only; install another build"
+    )
 
 
 def _version(distribution: str) -> str:

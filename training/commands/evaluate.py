@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from critics.problem import Problem
     from training.configuration.run import ArmConfig
     from training.outcomes import Record
-    from training.reporting.leaderboard import Entry
+    from training.reporting.leaderboard import LeaderboardEntry
     from training.rounds.entry import Measuring
     from training.workers.policy import NamedModel
 
@@ -126,7 +126,7 @@ def evaluate(
             print("\n".join(plan(chosen, own, how, out, priced, on)))
             return
         _refuse_what_does_not_fit(chosen, own, how, out)
-        entries: list[Entry] = []
+        entries: list[LeaderboardEntry] = []
         for model, arm in product(chosen, own):
             entries.append(entry(model, arm, how, out, priced.get(model.label), traces))
             labels = [model.label] * (len(chosen) > 1) + [arm.name] * (len(own) > 1)
@@ -151,7 +151,7 @@ def _refuse_what_does_not_fit(
 
 
 def _write(
-    entries: Sequence["Entry"],
+    entries: Sequence["LeaderboardEntry"],
     problems: tuple[Sequence["Problem"], Sequence["Problem"]],
     out: Path | None,
     table: Path | None,

@@ -21,7 +21,7 @@ NUM_SHOWN = 3
 """Attempts shown at most where several have an id or a certificate."""
 
 
-class Piece(TypedDict):
+class ShownPiece(TypedDict):
     """Span of the text with its words, and what the proof says there."""
 
     start: int
@@ -122,7 +122,7 @@ def _of_kept(folder: Path, name: str) -> Mapping[str, Any]:
     raise InputError(f"{folder}: {told} {name!r} among {len(rows)}; give a row's id, {such}, as its table has it")
 
 
-def _pieces(verdict: Verdict, trace: Trace) -> Iterator[Piece]:
+def _pieces(verdict: Verdict, trace: Trace) -> Iterator[ShownPiece]:
     """Yield the spans of the text, each with its words and what the proof says there.
 
     The first bad step is one of its own, cut out of what is unread.
@@ -145,10 +145,10 @@ def _pieces(verdict: Verdict, trace: Trace) -> Iterator[Piece]:
         for part in parts:
             said = None if part.by is None or part.by >= len(entries) else entries[part.by]
             words = trace.completion[part.start : part.end]
-            yield Piece(start=part.start, end=part.end, kind=part.kind, by=part.by, text=words, proof=said)
+            yield ShownPiece(start=part.start, end=part.end, kind=part.kind, by=part.by, text=words, proof=said)
 
 
-def _lines(trace: Trace, verdict: Verdict, pieces: list[Piece]) -> Iterator[str]:
+def _lines(trace: Trace, verdict: Verdict, pieces: list[ShownPiece]) -> Iterator[str]:
     if verdict.coverage is None:
         from training.reporting.proofs import trace_lines
 

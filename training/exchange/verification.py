@@ -268,7 +268,7 @@ def _other_lineage(folder: Path, examples: Sequence[Mapping[str, Any]], traces: 
 
 
 def _is_entry(
-    entry: entries.Entry,
+    entry: entries.LineageEntry,
     example: Mapping[str, Any],
     known: Mapping[tuple[str, str | None], Sequence[entries.Origin]],
 ) -> bool:

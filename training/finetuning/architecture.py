@@ -12,7 +12,7 @@ from rollout.policies.policy import load_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.section import ConfigError
-from training.finetuning.compute import Shape, shape_of_model
+from training.finetuning.compute import ModelShape, shape_of_model
 from training.finetuning.job import FineTuning
 from training.lineage.adapters import verify_adapter
 
@@ -33,7 +33,7 @@ _PARTS = ("x_proj", "dt_proj", "out_proj")
 class Architecture:
     """Facts about a model that need none of its weights."""
 
-    shape: Shape | None
+    shape: ModelShape | None
     """None: its costs are not known."""
     not_in_four_bits: list[str] | None
     """Layers that four bits would break, the output head among them; None: none but what is usual."""

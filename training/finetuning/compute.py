@@ -14,7 +14,7 @@ from training.configuration.run import RunConfig
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ModelShape:
     """The numbers of a causal LM that its costs follow from."""
 
     num_params: int
@@ -36,7 +36,7 @@ class Shape:
 _NEEDED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
 
 
-def shape_of_model(model: Any) -> Shape | None:
+def shape_of_model(model: Any) -> ModelShape | None:
     """Return the shape of a model, adapters on it left out; None without heads or layers as others have them."""
     import torch
 
@@ -48,7 +48,7 @@ def shape_of_model(model: Any) -> Shape | None:
     ]
     width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     inside = sum(layer.in_features * layer.out_features for layer in linear)
-    return Shape(
+    return ModelShape(
         num_params=sum(p.numel() for n, p in model.named_parameters() if "lora" not in n),
         num_matrix=inside + head.in_features * head.out_features,
         num_linear=inside,
@@ -66,17 +66,17 @@ LOGIT_BYTES = 12
 """Bytes for one token and one word: the logarithm of its probability, and two gradients, all in float32."""
 
 
-def num_trained(shape: Shape, config: TrainingConfig) -> int:
+def num_trained(shape: ModelShape, config: TrainingConfig) -> int:
     """Return how many parameters a fine-tuning changes."""
     return shape.num_params if config.method == "full" else config.lora_rank * shape.linear_widths
 
 
-def forward_flops(shape: Shape, context: float) -> float:
+def forward_flops(shape: ModelShape, context: float) -> float:
     """Return the operations of one token that attends to `context` tokens."""
     return 2 * shape.num_matrix + 4 * shape.layers * shape.hidden * context
 
 
-def training_flops(shape: Shape, config: TrainingConfig, context: float) -> float:
+def training_flops(shape: ModelShape, config: TrainingConfig, context: float) -> float:
     """Return the model's operations a token, forward and backward; frozen weights have no gradient of their own."""
     forward = forward_flops(shape, context)
     if config.method == "full":
@@ -84,7 +84,7 @@ def training_flops(shape: Shape, config: TrainingConfig, context: float) -> floa
     return 2 * forward + 6 * num_trained(shape, config)
 
 
-def recomputed_flops(shape: Shape, config: TrainingConfig, context: float) -> float:
+def recomputed_flops(shape: ModelShape, config: TrainingConfig, context: float) -> float:
     """Return the operations a token that gradient checkpointing does a second time."""
     return forward_flops(shape, context) if config.gradient_checkpointing else 0.0
 
@@ -106,7 +106,7 @@ class Memory:
 
 
 def training_memory(
-    shape: Shape, config: TrainingConfig, *, tokens: float, bytes_a_weight: int, num_processes: int = 1
+    shape: ModelShape, config: TrainingConfig, *, tokens: float, bytes_a_weight: int, num_processes: int = 1
 ) -> Memory:
     """Return a fine-tuning's memory a device; `tokens` are those of the longest row, `bytes_a_weight` 2 or 4."""
     held, kept = num_trained(shape, config), (2 if config.optimizer == "adamw_bnb_8bit" else 8)
@@ -126,14 +126,14 @@ def training_memory(
     )
 
 
-def base_bytes(shape: Shape, config: TrainingConfig, bytes_a_weight: int) -> float:
+def base_bytes(shape: ModelShape, config: TrainingConfig, bytes_a_weight: int) -> float:
     """Return the bytes of the frozen base; under nf4 half a byte and its scales, and what is no matrix in float32."""
     if config.quantisation == "nf4":
         return 0.52 * shape.num_linear + 4 * (shape.num_params - shape.num_linear)
     return bytes_a_weight * shape.num_params
 
 
-def activation_bytes(shape: Shape, config: TrainingConfig, tokens: float, bytes_a_value: int) -> float:
+def activation_bytes(shape: ModelShape, config: TrainingConfig, tokens: float, bytes_a_value: int) -> float:
     """Return what backward needs of one token: of a layer about 12 vectors of the width, 4 of the MLP's, and scores.
 
     After Korthikanti et al. (2022, section 4), for a gated MLP with norms in float32. The layer that backward is at has
@@ -148,7 +148,7 @@ def activation_bytes(shape: Shape, config: TrainingConfig, tokens: float, bytes_
     return (shape.layers + 1) * layer
 
 
-def cache_bytes(shape: Shape, bytes_a_value: int) -> float:
+def cache_bytes(shape: ModelShape, bytes_a_value: int) -> float:
     """Return the bytes of one token in the cache of keys and values."""
     return 2 * shape.layers * shape.kv_width * bytes_a_value
 
@@ -160,7 +160,7 @@ MOST_TOKENS = 16_384
 
 
 def fits(
-    shape: Shape, config: TrainingConfig, *, tokens: float, bytes_a_weight: int, num_processes: int, memory: float
+    shape: ModelShape, config: TrainingConfig, *, tokens: float, bytes_a_weight: int, num_processes: int, memory: float
 ) -> Callable[[int], bool]:
     """Say whether a process can compute a number of rows at once; `tokens` are those of the longest row.
 

@@ -20,7 +20,7 @@ from rollout.policies.policy import load_tokenizer
 from rollout.records.digests import adapter_weights_digest
 from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
 from training.finetuning.architecture import require_suited
-from training.finetuning.compute import Shape, explanation, fits
+from training.finetuning.compute import ModelShape, explanation, fits
 from training.finetuning.examples import Example, length, read_examples, rows_of
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
 from training.finetuning.torchrun import (
@@ -150,7 +150,7 @@ def _step_limit(config: TrainingConfig, num_rows: int, nproc: int) -> int:
     return steps if 0 < steps == config.max_steps else -1
 
 
-def _settled(job: FineTuning, shape: Shape | None, longest: int) -> TrainingConfig:
+def _settled(job: FineTuning, shape: ModelShape | None, longest: int) -> TrainingConfig:
     """Return the settings with the rows that this process computes at once; `longest` is a row's tokens."""
     if job.training.global_batch_size is None or job.training.batch_size is not None:
         return job.training.on(job.num_processes)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from training.lineage.entries import LINEAGE, REVOKED, Entry, LineageError, read_entries
+from training.lineage.entries import LINEAGE, REVOKED, LineageEntry, LineageError, read_entries
 from training.records.store import is_stored
 
 MANIFEST = "manifest.json"
@@ -121,7 +121,7 @@ class AdapterFolder:
         return self.manifest.weights
 
     @cached_property
-    def entries(self) -> list[Entry] | None:
+    def entries(self) -> list[LineageEntry] | None:
         """Its lineage; None where it has none."""
         return list(read_entries(self.path / LINEAGE)) if is_stored(self.path / LINEAGE) else None
 

@@ -50,7 +50,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LineageEntry:
     """A training example and its origin: a line of lineage.jsonl."""
 
     example: str
@@ -62,16 +62,16 @@ class Entry:
         return {"example": self.example, "example_digest": self.example_digest, **asdict(self.origin)}
 
 
-def read_entries(path: Path) -> Iterator[Entry]:
+def read_entries(path: Path) -> Iterator[LineageEntry]:
     """Yield the entries of a file; raises `LineageError` where a line is none."""
     for number, record in enumerate(read_records(path), 1):
         try:
-            yield Entry(record.pop("example"), record.pop("example_digest"), Origin(**record))
+            yield LineageEntry(record.pop("example"), record.pop("example_digest"), Origin(**record))
         except (TypeError, KeyError) as error:
             raise LineageError(f"{path}: line {number} is no entry of a lineage ({error})") from error
 
 
-def write_entries(path: Path, entries: Iterable[Entry]) -> None:
+def write_entries(path: Path, entries: Iterable[LineageEntry]) -> None:
     """Write a lineage."""
     write_records(path, (dict(entry.record()) for entry in entries))
 
@@ -106,7 +106,7 @@ def engine_name(certificate: Mapping[str, Any]) -> str:
 
 def entries(
     examples: Iterable[Mapping[str, Any]], origins: Mapping[str, Origin], *, prefix: str = ""
-) -> Iterator[Entry]:
+) -> Iterator[LineageEntry]:
     """Yield the entry of each example; `origins` are its traces' by id, `prefix` is what the examples' ids begin with.
 
     Raises `LineageError` where a trace is missing, or where an example names another certificate than its trace's.
@@ -117,7 +117,7 @@ def entries(
             raise LineageError(f"example {example['id']!r}: its trace is not there; make the dataset again")
         if example.get("certificate") != origins[name].certificate:
             raise LineageError(f"example {example['id']!r} names another certificate than its trace has")
-        yield Entry(example["id"], digest_of(example), origins[name])
+        yield LineageEntry(example["id"], digest_of(example), origins[name])
 
 
 def trace_of(example: str, traces: Container[str]) -> str | None:
@@ -131,12 +131,12 @@ def trace_of(example: str, traces: Container[str]) -> str | None:
     return name
 
 
-def leaves_of(entries: Iterable[Entry]) -> list[bytes]:
+def leaves_of(entries: Iterable[LineageEntry]) -> list[bytes]:
     """Return the hashes of the entries."""
     return [leaf(canonical(entry.record())) for entry in entries]
 
 
-def merkle_root(entries: Iterable[Entry]) -> str:
+def merkle_root(entries: Iterable[LineageEntry]) -> str:
     """Return the root over the entries of a lineage."""
     return root(leaves_of(entries))
 

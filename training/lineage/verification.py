@@ -13,7 +13,7 @@ from rollout.records.digests import adapter_weights_digest, file_digest
 from training.lineage.adapters import AdapterFolder
 from training.lineage.entries import (
     LINEAGE,
-    Entry,
+    LineageEntry,
     digest_of,
     lines_of_round,
     merkle_root,
@@ -57,7 +57,7 @@ def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder], judging: 
         there = weights in by_weights
         found.expect("samplers", there, f"the adapter {weights[:12]} that sampled examples is not there")
     _verify_examples(adapter, entries, found)
-    by_round: dict[str, list[Entry]] = {}
+    by_round: dict[str, list[LineageEntry]] = {}
     for entry in entries:
         by_round.setdefault(round_of(entry.example) or adapter.path.parent.name, []).append(entry)
     for name, of_round in by_round.items():
@@ -65,7 +65,7 @@ def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder], judging: 
     return found
 
 
-def _verify_examples(adapter: AdapterFolder, entries: Sequence[Entry], found: Verification) -> None:
+def _verify_examples(adapter: AdapterFolder, entries: Sequence[LineageEntry], found: Verification) -> None:
     path = adapter.path.parent / "dataset" / "examples.jsonl"
     if not path.exists():
         found.failures.append(f"{path} is not there")
@@ -79,7 +79,9 @@ def _verify_examples(adapter: AdapterFolder, entries: Sequence[Entry], found: Ve
     found.expect("datasets", len(examples) == len(entries), f"{path}: has {len(examples)} examples, not {len(entries)}")
 
 
-def _verify_round(folder: Path, name: str, entries: Sequence[Entry], judging: Judging, found: Verification) -> None:
+def _verify_round(
+    folder: Path, name: str, entries: Sequence[LineageEntry], judging: Judging, found: Verification
+) -> None:
     wanted = {entry.origin.trace for entry in entries}
     listed = _readable(lines_of_round(folder), found)
     traces = {trace["id"]: trace for trace in listed if trace.get("id") in wanted}

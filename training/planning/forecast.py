@@ -17,7 +17,7 @@ from rollout.policies.models import empty_model
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
-from training.finetuning.compute import Memory, Shape, cache_bytes, fits, most_sparing, remedies, shape_of_model
+from training.finetuning.compute import Memory, ModelShape, cache_bytes, fits, most_sparing, remedies, shape_of_model
 from training.finetuning.compute import training_memory as memory_of_training
 from training.hardware import GIB, HOST, Device, device_here, device_named, memory_of_a_core, num_training_processes
 from training.planning.lengths import KNOWN, SAMPLED, Lengths, is_made_here, lengths_of, window_of
@@ -207,7 +207,7 @@ def forecast(config: RunConfig, on: str | None = None, machine: MachineSpeeds | 
     return replace(found, speed=speed, plan=_plan(found, config, speed))
 
 
-def shape_for(model: ModelConfig) -> Shape:
+def shape_for(model: ModelConfig) -> ModelShape:
     """Return a model's shape, typed in where it is known; raises `InputError` where it cannot be looked at."""
     known = KNOWN.get(model.name)
     if known is not None:
@@ -260,7 +260,9 @@ def _must_fit(found: Forecast, config: RunConfig, longest: float, least: tuple[f
         )
 
 
-def rollout_bytes(config: RunConfig, shape: Shape, lengths: Lengths, size: int, *, rows: int | None = None) -> float:
+def rollout_bytes(
+    config: RunConfig, shape: ModelShape, lengths: Lengths, size: int, *, rows: int | None = None
+) -> float:
     """Return the bytes of weights, and for each of `rows` a cache up to the token limit and a row of logits.
 
     Weights that a round trained in full stand in the base's place, in its precision.

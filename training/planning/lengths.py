@@ -25,7 +25,7 @@ from rollout.records.sampling import Sampling
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import ActorCriticConfig
-from training.finetuning.compute import Shape, shape_of_model
+from training.finetuning.compute import ModelShape, shape_of_model
 from training.lessons.references import guided
 from training.workers.strategies import SingleAttempt, strategy_of
 
@@ -229,12 +229,12 @@ class KnownModel:
         """Tokens that it reads and writes at most."""
         return self.dimensions.max_position_embeddings
 
-    def shape(self) -> Shape:
+    def shape(self) -> ModelShape:
         """Return its shape."""
         return shape_of(self.family, self.dimensions)
 
 
-def shape_of(family: str, dimensions: Dimensions) -> Shape:
+def shape_of(family: str, dimensions: Dimensions) -> ModelShape:
     """Return the shape of a family's model of these dimensions, built without memory."""
     import torch
 

@@ -15,7 +15,7 @@ from critics.errors import InputError
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.architecture import with_lora
-from training.finetuning.compute import Shape, cache_bytes, forward_flops, recomputed_flops, training_flops
+from training.finetuning.compute import ModelShape, cache_bytes, forward_flops, recomputed_flops, training_flops
 from training.hardware import HOST, Device
 from training.planning.lengths import Lengths
 from training.rounds.problems import training_problems
@@ -56,7 +56,7 @@ def few(config: RunConfig, num: int) -> RunConfig:
     return config.model_copy(update={"star": config.star.model_copy(update={"problems_per_round": num})})
 
 
-def stated_speed(shape: Shape, device: Device, config: RunConfig, lengths: Lengths, size: int) -> Speed:
+def stated_speed(shape: ModelShape, device: Device, config: RunConfig, lengths: Lengths, size: int) -> Speed:
     """Return what a device's published figures, discounted, come to.
 
     Decoding reads all weights for each token of a batch and computes each row; the own loop takes no less than the
@@ -165,7 +165,7 @@ BYTES = 2
 class DecodingSpeed:
     """Decoding of one model by one engine."""
 
-    shape: Shape
+    shape: ModelShape
     engine: str
     guided: bool
     prompt: int
@@ -178,7 +178,7 @@ class DecodingSpeed:
 class TrainingSpeed:
     """Fine-tuning of one model in one way."""
 
-    shape: Shape
+    shape: ModelShape
     config: TrainingConfig
     tokens: int
     """Tokens of a row."""
@@ -200,10 +200,10 @@ class MachineSpeeds:
             raise InputError(f"--measured is of {self.device}, and the plan is for {planned}; name its GPU with --on")
 
 
-def with_measured(stated: Speed, machine: MachineSpeeds, shape: Shape, device: Device, config: RunConfig) -> Speed:
+def with_measured(stated: Speed, machine: MachineSpeeds, shape: ModelShape, device: Device, config: RunConfig) -> Speed:
     """Return the stated speed of a run's model with what was measured in the place of what is assumed."""
 
-    def assumed(of: Shape, training: TrainingConfig, prompt: int, written: int) -> Speed:
+    def assumed(of: ModelShape, training: TrainingConfig, prompt: int, written: int) -> Speed:
         lengths = Lengths(prompt, written, written, known=True)
         return stated_speed(of, device, config.model_copy(update={"training": training}), lengths, BYTES)
 
@@ -236,11 +236,11 @@ def _line(steps: Mapping[int, float], assumed: Speed) -> tuple[float, float]:
     return ratio * assumed.step_s, ratio * assumed.row_s
 
 
-def _size(shape: Shape) -> str:
+def _size(shape: ModelShape) -> str:
     return f"{shape.num_params / 1e9:.1f} billion parameters"
 
 
-def _apart(some: Shape, other: Shape) -> float:
+def _apart(some: ModelShape, other: ModelShape) -> float:
     return abs(math.log(some.num_params / other.num_params))
 
 

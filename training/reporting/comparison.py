@@ -30,7 +30,7 @@ from training.records.store import write_text
 from training.reporting.runs import (
     STAGES,
     Arm,
-    Evaluation,
+    EvaluationFile,
     Extent,
     extent_of,
     finished_seeds,
@@ -136,12 +136,12 @@ def report_of(run: Path, extent: Extent | None = None) -> tuple[Report, str]:
     from training.reporting.costs import times_of
     from training.reporting.report import render
     from training.reporting.sentences import verdict_sentence
-    from training.reporting.traces import Rollout, survey
+    from training.reporting.traces import RolloutFile, survey
 
     arms = read_arms(run, extent)
     missing = {} if extent is None else extent_of(run).missing(extent)
     found = survey(
-        Rollout(arm.name, seed, number, rollout["path"])
+        RolloutFile(arm.name, seed, number, rollout["path"])
         for arm in arms
         for place, seed in enumerate(arm.seeds)
         for number, rollout in enumerate((each[place] for each in arm.rollouts), 1)
@@ -315,7 +315,7 @@ def _answers(modes: Sequence[Record]) -> dict[str, float] | None:
     return {**{key: sum(mode[key] for mode in modes) / n for key in ANSWERS}, "accuracy_with_guess": guessed / n}
 
 
-def _dialogs(evaluations: Sequence[Evaluation]) -> Record:
+def _dialogs(evaluations: Sequence[EvaluationFile]) -> Record:
     """Return what dialogs come to with fewer retries, with feedback and resampled without, and the two compared."""
     told = [evaluation.sampled for evaluation in evaluations]
     resampled = [found for evaluation in evaluations if (found := evaluation.modes.get("resampled"))]

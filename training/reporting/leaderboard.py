@@ -33,7 +33,7 @@ LINES = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True)
-class Entry:
+class LeaderboardEntry:
     """One model under one arm, evaluated."""
 
     model: str
@@ -76,7 +76,7 @@ class Group(NamedTuple):
 
 
 _HEAD = ("problems", "model", "arm")
-Section: TypeAlias = Callable[[Sequence[Entry]], list[list[str]]]
+Section: TypeAlias = Callable[[Sequence[LeaderboardEntry]], list[list[str]]]
 """Rows of a table, its head first; none where the entries have nothing for it."""
 
 
@@ -105,20 +105,20 @@ def _guessed(rows: Table) -> str:
 # -- reading
 
 
-def as_entry(record: Record) -> Entry:
+def as_entry(record: Record) -> LeaderboardEntry:
     """Read the record of an evaluation; raises `KeyError`, `TypeError` or `ValueError` where it is none."""
     mode, answers = record["modes"]["sampled"], record["answers"]
     if len(answers) != len(mode["outcomes"]["ids"]) or mode["right"] != sum(mode["outcomes"]["right"]):
         raise ValueError("its counts are not those of its answers")
-    return Entry(record["model"], record["arm"], mode, answers, record["spent"])
+    return LeaderboardEntry(record["model"], record["arm"], mode, answers, record["spent"])
 
 
-def find_entries(folders: Sequence[Path]) -> list[Entry]:
+def find_entries(folders: Sequence[Path]) -> list[LeaderboardEntry]:
     """Read the evaluations in folders, in the order of their names; of runs the first and the last.
 
     Raises `InputError` that names the file, and where two are of one arm.
     """
-    found: dict[tuple[str, str, frozenset[str]], tuple[Path, Entry]] = {}
+    found: dict[tuple[str, str, frozenset[str]], tuple[Path, LeaderboardEntry]] = {}
     listed = (e for each in folders for e in (_of_run if (each / "lines.json").exists() else _of_folder)(each))
     for path, entry in {path.resolve(): (path, entry) for path, entry in listed}.values():
         key = (entry.model, entry.arm, frozenset(answer["dataset"] for answer in entry.answers))
@@ -130,7 +130,7 @@ def find_entries(folders: Sequence[Path]) -> list[Entry]:
     return [entry for _, entry in found.values()]
 
 
-def _of_folder(folder: Path) -> Iterator[tuple[Path, Entry]]:
+def _of_folder(folder: Path) -> Iterator[tuple[Path, LeaderboardEntry]]:
     for path in sorted(folder.rglob(EVALUATION)):
         try:
             yield path, as_entry(read_file(path))
@@ -138,7 +138,7 @@ def _of_folder(folder: Path) -> Iterator[tuple[Path, Entry]]:
             raise InputError(f"{path}: not an evaluation of `certistar evaluate --out` ({error!r})") from error
 
 
-def _of_run(run: Path) -> Iterator[tuple[Path, Entry]]:
+def _of_run(run: Path) -> Iterator[tuple[Path, LeaderboardEntry]]:
     """Yield each line's model before any fine-tuning and after its last round; their files keep less of each answer."""
     layout, config = read_run(run), configuration(run)
     held_out: Record = config.get("held_out") or config.get("problems") or {}
@@ -149,13 +149,13 @@ def _of_run(run: Path) -> Iterator[tuple[Path, Entry]]:
         mode = read_evaluation(folder / EVALUATION).sampled
         hops = [None if each is None else str(each) for each in mode["outcomes"]["hops"]]
         answers = [{"dataset": dataset, "hops": each, "says": NOT_KEPT} for each in hops]
-        yield folder / EVALUATION, Entry(label, arm or mode["decoding"], mode, answers)
+        yield folder / EVALUATION, LeaderboardEntry(label, arm or mode["decoding"], mode, answers)
 
 
 # -- sections
 
 
-def groups_of(entries: Sequence[Entry], *, by_hops: bool = False) -> Iterator[Group]:
+def groups_of(entries: Sequence[LeaderboardEntry], *, by_hops: bool = False) -> Iterator[Group]:
     """Yield the data sets and, after each, its conditions where it has several; or these by hops, where those vary."""
     answers = [answer for entry in entries for answer in entry.answers]
     for dataset in dict.fromkeys(answer["dataset"] for answer in answers):
@@ -169,7 +169,9 @@ def groups_of(entries: Sequence[Entry], *, by_hops: bool = False) -> Iterator[Gr
                 yield from (Group(dataset, condition, each) for each in hops)
 
 
-def _cells(entries: Sequence[Entry], *, by_hops: bool = False) -> Iterator[tuple[Group, Entry, Table]]:
+def _cells(
+    entries: Sequence[LeaderboardEntry], *, by_hops: bool = False
+) -> Iterator[tuple[Group, LeaderboardEntry, Table]]:
     """Yield the rows of each group of each entry that has any."""
     for group in groups_of(entries, by_hops=by_hops):
         for entry in entries:
@@ -177,7 +179,7 @@ def _cells(entries: Sequence[Entry], *, by_hops: bool = False) -> Iterator[tuple
                 yield group, entry, rows
 
 
-def leaderboard(entries: Sequence[Entry]) -> str:
+def leaderboard(entries: Sequence[LeaderboardEntry]) -> str:
     """Return the tables in Markdown, each under its title; those for which no entry has anything are left out.
 
     Tables of programs (`training.reporting.programs`) stand below.
@@ -198,7 +200,7 @@ def leaderboard(entries: Sequence[Entry]) -> str:
     return "\n".join(parts) + stage_tables(programs)
 
 
-def accuracies(entries: Sequence[Entry]) -> list[list[str]]:
+def accuracies(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     """Return a row for each data set or condition of each entry: accuracy with its interval, and other rates."""
     shares = {
         "certified": "certified",
@@ -214,7 +216,7 @@ def accuracies(entries: Sequence[Entry]) -> list[list[str]]:
     return table
 
 
-def by_hops(entries: Sequence[Entry]) -> list[list[str]]:
+def by_hops(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     """Return accuracies with a column for each hop count: figure 3 of LogicGuide's paper as numbers."""
     cells = {(group, id(entry)): rows for group, entry, rows in _cells(entries, by_hops=True)}
     hops = sorted({group.hops or "" for group, _ in cells}, key=naturally)
@@ -228,7 +230,7 @@ def by_hops(entries: Sequence[Entry]) -> list[list[str]]:
     return table
 
 
-def exhausted(entries: Sequence[Entry]) -> list[list[str]]:
+def exhausted(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     """Return what is answered where nothing more could be inferred: LogicGuide, section 4.1, crosses them so."""
     table = [[*_HEAD, "exhausted", "says unknown", "says false", "says true", "no answer"]]
     for group, entry, rows in _cells(entries):
@@ -239,7 +241,7 @@ def exhausted(entries: Sequence[Entry]) -> list[list[str]]:
     return table
 
 
-def differences(entries: Sequence[Entry]) -> list[list[str]]:
+def differences(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     """Return, for each model, how its first arm differs from its others on the problems that they share."""
     table = [["problems", "model", "arms", "n", "difference (95%)", "p"]]
     for model in dict.fromkeys(entry.model for entry in entries):
@@ -257,7 +259,7 @@ def differences(entries: Sequence[Entry]) -> list[list[str]]:
     return table
 
 
-def over_retries(entries: Sequence[Entry]) -> list[list[str]]:
+def over_retries(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     """Return figure 5 of LLM-ARC as a table, a row for each number of retries of each model and arm of dialogs."""
     columns = ("accuracy", "compiled", "solver_passed", "tests_passed", "certified")
     head = ["model", "arm", "retries", *(name.replace("_", " ") for name in columns)]
@@ -270,7 +272,7 @@ def over_retries(entries: Sequence[Entry]) -> list[list[str]]:
     return table
 
 
-def costs(entries: Sequence[Entry]) -> list[list[str]]:
+def costs(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     """Return requests and tokens of each entry, and their cost where prices were given."""
     priced = any("cost" in entry.spent for entry in entries)
     head = [*_HEAD, "attempts", "requests", "prompt tokens", "completion tokens"]
@@ -299,7 +301,7 @@ SECTIONS: Mapping[str, Section] = {
 }
 
 
-def numbers(entries: Sequence[Entry]) -> list[Record]:
+def numbers(entries: Sequence[LeaderboardEntry]) -> list[Record]:
     """Return the counts behind the table: a record for each group of each entry."""
     found: list[Record] = []
     for entry in entries:
@@ -338,7 +340,7 @@ class Panel:
     measure: Callable[[Table], Proportion]
 
 
-def panels(entries: Sequence[Entry]) -> list[list[Panel]]:
+def panels(entries: Sequence[LeaderboardEntry]) -> list[list[Panel]]:
     """Return the panels, a row for each data set: accuracies of its conditions, by hops where these vary.
 
     Where problems have hops, the panels are conditions and the axis counts hops (LogicGuide's figure 3); elsewhere the
@@ -363,7 +365,7 @@ def panels(entries: Sequence[Entry]) -> list[list[Panel]]:
     return rows
 
 
-def write_leaderboard(entries: Sequence[Entry], path: Path) -> None:
+def write_leaderboard(entries: Sequence[LeaderboardEntry], path: Path) -> None:
     """Save the panels as SVG; a model keeps its colour, an arm its line and marker; equal entries give equal bytes."""
     rows = panels(entries)
     width = max(map(len, rows))
@@ -378,7 +380,9 @@ def write_leaderboard(entries: Sequence[Entry], path: Path) -> None:
     write_text(path, made.svg)
 
 
-def _draw(axes: Any, panel: Panel, entries: Sequence[Entry], models: Sequence[str], arms: Sequence[str]) -> None:
+def _draw(
+    axes: Any, panel: Panel, entries: Sequence[LeaderboardEntry], models: Sequence[str], arms: Sequence[str]
+) -> None:
     """Draw each entry's points, a little apart so that intervals can be told from each other."""
     has_hops = all(group.hops for group in panel.groups.values())
     measured = {i: [panel.measure(g.of(each.table)) for g in panel.groups.values()] for i, each in enumerate(entries)}

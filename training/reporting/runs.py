@@ -19,7 +19,7 @@ _COLUMNS = {"ids": "problem", "grades": "grade"}
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class EvaluationFile:
     """One evaluation.json, checked."""
 
     path: Path
@@ -42,7 +42,7 @@ class Arm:
     keep: str | None
     """Its filter; None where no configuration says it."""
     seeds: Sequence[int]
-    rounds: Sequence[Sequence[Evaluation]]
+    rounds: Sequence[Sequence[EvaluationFile]]
     """Evaluations by round, then by seed; round 0 is the model before any fine-tuning."""
     rollouts: Sequence[Sequence[Record]]
     """Contents of dataset/summary.json by round from 1, then by seed, with the `path` of the attempts."""
@@ -71,7 +71,7 @@ class Arm:
         return [seed for seed, found in pairs for _ in found.columns["ids"]]
 
 
-def read_evaluation(path: Path) -> Evaluation:
+def read_evaluation(path: Path) -> EvaluationFile:
     """Read and check an evaluation; raises `InputError` that names the file."""
     record = read_file(path)
     try:
@@ -89,7 +89,7 @@ def read_evaluation(path: Path) -> Evaluation:
         raise InputError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error
     if not rows or counts != [len(rows), sum(found["right"]), sum(found["certified"])]:
         raise InputError(f"{path}: its counts (n, right, certified) {counts} are not those of its outcomes, or 0")
-    return Evaluation(path, problems, modes, found)
+    return EvaluationFile(path, problems, modes, found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ WAITING_S, GOING_S = 5, 60
 """Seconds between a browser's requests: before there is a first comparison, and while a run goes on."""
 
 
-class Answer(NamedTuple):
+class ServedPage(NamedTuple):
     """Answer of one address."""
 
     kind: str
@@ -40,9 +40,9 @@ class Pages:
     def __init__(self, run: Path) -> None:
         self._run = run
         self._lock = Lock()
-        self._made: tuple[object, Answer, Answer] | None = None
+        self._made: tuple[object, ServedPage, ServedPage] | None = None
 
-    def answer(self, path: str) -> Answer | None:
+    def answer(self, path: str) -> ServedPage | None:
         """Return the answer of an address; None for any other than the three. Raises InputError for a broken run."""
         if path == "/progress.json":
             return _json(progress_of(self._run))
@@ -56,17 +56,17 @@ class Pages:
             _, page, numbers = self._made
             return page if path == "/" else numbers
 
-    def _make(self) -> tuple[Answer, Answer]:
+    def _make(self) -> tuple[ServedPage, ServedPage]:
         extent, whole = finished_so_far(self._run), extent_of(self._run)
         if extent is None:
             seen = progress_of(self._run)
-            return Answer(HTML, progress_page(seen), WAITING_S), _json(seen)
+            return ServedPage(HTML, progress_page(seen), WAITING_S), _json(seen)
         found, page = report_of(self._run, None if extent == whole else extent)
-        return Answer(HTML, page, None if extent == whole else GOING_S), _json(found)
+        return ServedPage(HTML, page, None if extent == whole else GOING_S), _json(found)
 
 
-def _json(value: object) -> Answer:
-    return Answer("application/json", json.dumps(value, ensure_ascii=False))
+def _json(value: object) -> ServedPage:
+    return ServedPage("application/json", json.dumps(value, ensure_ascii=False))
 
 
 def fingerprint(run: Path) -> object:
@@ -105,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
             except InputError as error:
                 said, status = str(error), HTTPStatus.INTERNAL_SERVER_ERROR
         if found is None:
-            found, status = Answer(PLAIN, f"{said}\n"), HTTPStatus.NOT_FOUND if status == HTTPStatus.OK else status
+            found, status = ServedPage(PLAIN, f"{said}\n"), HTTPStatus.NOT_FOUND if status == HTTPStatus.OK else status
         body = found.text.encode("utf-8", "replace")
         self.send_response(status)
         headers = {

@@ -44,7 +44,7 @@ COSTS = ("attempts", "turns", "tokens", "cut_off")
 """Attempts, replies (more than attempts where a critic asked for another), tokens written, and ends at the limit."""
 
 
-class Rollout(NamedTuple):
+class RolloutFile(NamedTuple):
     """The traces of one round of a line."""
 
     arm: str
@@ -78,7 +78,7 @@ class Survey:
     shown: Sequence[Shown] = ()
 
 
-def survey(rollouts: Iterable[Rollout]) -> Survey:
+def survey(rollouts: Iterable[RolloutFile]) -> Survey:
     """Read every trace once, holding no more than what may be shown; absent files are left out.
 
     One from each stratum is dealt in turn until there are enough; they come sorted by round, arm and id.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rollout.records.sampling import batches
 from training.estimates import Interval, compare_paired, exact_estimate, exact_interval, sign_flip
-from training.rewards.probes import Case, Expected
+from training.rewards.probes import Expected, ProbeCase
 from training.rewards.rewarding import Paid, Rewarding, Rollout
 
 _BATCH = 16
@@ -21,7 +21,7 @@ _ALLOWED = "unproved"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AuditLimits:
     """Limits of an audit: the reward that accepts, and the share of wrong rewards that fails it."""
 
     accept_from: float = 0.5
@@ -89,7 +89,7 @@ class RewardReport:
     """Right answers without a proof that were accepted; false positives too, if the audit is strict."""
     probes: list[ProbeRow]
     cases: list[WrongCase]
-    limits: Limits
+    limits: AuditLimits
     passed: bool
     note: str = ""
     """Reason why nothing was verified at all; empty where something was."""
@@ -100,7 +100,7 @@ def paid(rollouts: Sequence[Rollout], rewarding: Rewarding) -> list[Paid]:
     return [each for batch in batches(rollouts, _BATCH) for each in rewarding(batch)]
 
 
-def audited(cases: Sequence[Case], rewarding: Rewarding, limits: Limits) -> RewardReport:
+def audited(cases: Sequence[ProbeCase], rewarding: Rewarding, limits: AuditLimits) -> RewardReport:
     """Ask a reward about all cases, and report where it is wrong."""
     given = list(zip(cases, paid([case.rollout for case in cases], rewarding), strict=True))
     wrong = [each for case, pay in given if (each := _wrong(case, pay, limits)) is not None]
@@ -132,7 +132,7 @@ def audited(cases: Sequence[Case], rewarding: Rewarding, limits: Limits) -> Rewa
     return RewardReport(positives, pooled("accept"), pooled("either"), probes, found, limits, passed, note)
 
 
-def _wrong(case: Case, pay: Paid, limits: Limits) -> WrongCase | None:
+def _wrong(case: ProbeCase, pay: Paid, limits: AuditLimits) -> WrongCase | None:
     is_accepted = pay.reward is not None and pay.reward >= limits.accept_from
     if pay.fault is None and (pay.reward is None or is_accepted == (case.expects == "accept")):
         return None

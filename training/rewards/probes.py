@@ -113,7 +113,7 @@ class Demonstration:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ProbeCase:
     """A rollout, and whether a reward may accept it."""
 
     probe: str
@@ -329,7 +329,7 @@ def _cut(written: str) -> re.Match[str] | None:
     return _ENDING.fullmatch(written) if len(written) <= _MOST_CHARACTERS else None
 
 
-def cases(demonstrations: Sequence[Demonstration], style: Style, num: int, seed: int) -> Iterator[Case]:
+def cases(demonstrations: Sequence[Demonstration], style: Style, num: int, seed: int) -> Iterator[ProbeCase]:
     """Yield every probe of every demonstration, and as many cheats of the critics' catalogue."""
     for number, own in enumerate(demonstrations):
         called = own.called(style.words)
@@ -346,7 +346,7 @@ def cases(demonstrations: Sequence[Demonstration], style: Style, num: int, seed:
             )
             for name, problem, shown in islice(fair, share):
                 rollout = _rollout(name, replace(called, problem=problem), shown, style)
-                yield Case(probe.name, probe.expects, rollout)
+                yield ProbeCase(probe.name, probe.expects, rollout)
     # A user's reward may need columns that the catalogue's problems do not have.
     for format_ in dict.fromkeys(own.format for own in demonstrations if own.own is None):
         yield from _of_catalogue(format_, style, num, seed)
@@ -385,9 +385,9 @@ def _rollout(name: str, called: Demonstration, written: Written, style: Style) -
     return Rollout(name, prompt, style.render(written), columns, problem, called.format)
 
 
-def _of_catalogue(format_: str, style: Style, num: int, seed: int) -> Iterator[Case]:
+def _of_catalogue(format_: str, style: Style, num: int, seed: int) -> Iterator[ProbeCase]:
     """Yield cheats of the critics' catalogue whose problem has a known answer, drawn by the seed."""
-    found: list[Case] = []
+    found: list[ProbeCase] = []
     for cheat in own_catalogue(format_).cheats:
         problem, said = cheat.attempt.problem, cheat.attempt.completion
         truth = text_decides(problem.dataset, problem.context, problem.question)
@@ -405,7 +405,7 @@ def _of_catalogue(format_: str, style: Style, num: int, seed: int) -> Iterator[C
         own = Demonstration(problem, "", gold_word(problem), (), format_, text(problem, PromptStyle()))
         name = "wrong" if expects == "reject" else "right"
         rollout = _rollout(cheat.id, own.called(style.words), shown, style)
-        found.append(Case(f"catalogue, {name} answer", expects, rollout))
+        found.append(ProbeCase(f"catalogue, {name} answer", expects, rollout))
     rng = random.Random(seed)
     rng.shuffle(found)
     for name in ("wrong", "right"):

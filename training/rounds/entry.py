@@ -26,7 +26,7 @@ from training.records.open_store import OpenStore
 from training.records.run_folder import read_file
 from training.records.store import write_json
 from training.reporting.costs import Price, priced, spent_on
-from training.reporting.leaderboard import EVALUATION, Entry, as_entry
+from training.reporting.leaderboard import EVALUATION, LeaderboardEntry, as_entry
 from training.reporting.samples import at_k, samples_of
 from training.rounds.evaluation import answers_of, asked, counted, measure, problems_digest
 from training.rounds.rollout_store import how_asked, stored_strategy
@@ -104,7 +104,7 @@ def entry(
     out: Path | None,
     price: Price | None,
     attempts: Path | None = None,
-) -> Entry:
+) -> LeaderboardEntry:
     """Return the entry of a model under an arm, from its folder or asked for now.
 
     Without `out` only `attempts` are kept, where that is named.

@@ -37,7 +37,7 @@ from training.rounds.rollout_store import RolloutKey, RolloutStore, how_asked, u
 from training.watchdog import OnProgress, Progress, Stage
 from training.workers.replies import replies_in
 from training.workers.requests import ArmPolicy, RolloutRequest
-from training.workers.strategies import FirstOrder, no_review, strategy_of
+from training.workers.strategies import FirstOrderStrategy, no_review, strategy_of
 
 Item = TypeVar("Item")
 Sample = Callable[[Sequence[RolloutRequest]], Iterator[tuple[RolloutRequest, list[Trace]]]]
@@ -335,7 +335,7 @@ def prompts(config: RunConfig, arm: ArmConfig) -> Callable[[Problem], str]:
     tokenizer = load_tokenizer(config.model.pinned) if style.kind == "chat" else None
 
     def prompt(problem: Problem) -> str:
-        if isinstance(strategy, FirstOrder):
+        if isinstance(strategy, FirstOrderStrategy):
             asked = first_order.request(problem, strategy.num_examples, answers=strategy.answers)
             return as_prompt(asked, tokenizer, style)
         if style.kind == "chat":

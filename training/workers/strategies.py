@@ -91,7 +91,7 @@ class Formalising(SingleAttempt):
 
 
 @dataclass(frozen=True, slots=True)
-class FirstOrder(SingleAttempt):
+class FirstOrderStrategy(SingleAttempt):
     """Formulas for a problem: for the solver, or with the model's own answer under them."""
 
     num_examples: int
@@ -177,7 +177,7 @@ def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Rev
     format_ = JUDGED_AS.get(asked.name, asked.name)
     if asked.name in ("fol", "fol-cot") and config.model.prompt != "bare":
         num = config.model.num_examples(asked.name)
-        return FirstOrder(format_, DEFAULT_EXAMPLES if num is None else num, asked.name == "fol-cot")
+        return FirstOrderStrategy(format_, DEFAULT_EXAMPLES if num is None else num, asked.name == "fol-cot")
     return SingleAttempt(format_, guide=arm.guide)
 
 

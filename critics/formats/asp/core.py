@@ -12,7 +12,16 @@ from critics.formats.asp.control import CompileError, GuardedControl, selector
 from critics.logic.cores import smallest
 from critics.replay.answer_sets.language import AspLiteral, AspRule, Choice, Comparison, Condition, Element
 from critics.replay.answer_sets.reader import AspProgram
-from critics.replay.answer_sets.stable_models import Possible, Rule, Work, apart, atom_of, bindings, matched, plain
+from critics.replay.answer_sets.stable_models import (
+    GroundRule,
+    Possible,
+    SearchWork,
+    apart,
+    atom_of,
+    bindings,
+    matched,
+    plain,
+)
 from critics.replay.certificate import TooLarge
 
 MAX_GROUND = 2_000
@@ -70,7 +79,7 @@ def _instances(rules: list[tuple[int, AspRule]]) -> Iterator[tuple[int, AspRule]
     """Yield ground instances whose conditions could hold, in the order in which they become derivable."""
     known: Possible = {}
     seen: dict[tuple[int, AspRule], None] = {}
-    work, simple = Work(), [apart(plain(rule)) for _, rule in rules]
+    work, simple = SearchWork(), [apart(plain(rule)) for _, rule in rules]
     grown = True
     while grown and len(seen) <= MAX_GROUND:
         grown = False
@@ -86,7 +95,7 @@ def _instances(rules: list[tuple[int, AspRule]]) -> Iterator[tuple[int, AspRule]
     yield from {(position, rule.body): (position, rule) for position, rule in seen}.values()
 
 
-def _ground(rule: AspRule, simple: Rule, binding: dict[str, str], known: Possible, work: Work) -> AspRule:
+def _ground(rule: AspRule, simple: GroundRule, binding: dict[str, str], known: Possible, work: SearchWork) -> AspRule:
     body = tuple(_filled(condition, binding) for condition in rule.body)
     if not isinstance(rule.head, Choice):
         return AspRule(tuple(_filled_literal(literal, binding) for literal in rule.head), body)

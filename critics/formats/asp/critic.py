@@ -9,7 +9,7 @@ docs/asp-format.md. Whether the rules say what the English says is trusted, and 
 from dataclasses import asdict, dataclass
 
 from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError, FailedTest, duplicates, ill_posed
-from critics.formats.asp.examination import Inspection, Outcome, Prepared, prepare, run
+from critics.formats.asp.examination import Inspection, Prepared, ProgramRun, prepare, run
 from critics.formats.asp.premises import (
     Source,
     is_tripwire,
@@ -101,7 +101,7 @@ def feedback_of(completion: str) -> str | None:
     return None
 
 
-def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Outcome, answer: str | None) -> Verdict:
+def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: ProgramRun, answer: str | None) -> Verdict:
     inspection = Inspection(prepared)
     if outcome.consistent and is_wrong(answer, problem):
         return Refuted("wrong_answer", answer, f"the query gives {answer}, which is not the answer")
@@ -141,7 +141,7 @@ def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Out
     return certified(certificate, check_answer_sets)
 
 
-def _check_outcome(prepared: Prepared, outcome: Outcome, inspection: Inspection) -> None:
+def _check_outcome(prepared: Prepared, outcome: ProgramRun, inspection: Inspection) -> None:
     """Raise what any program and any tests must not do, whatever the problem."""
     tests, program = prepared.submission.tests, prepared.submission.program
     if not outcome.consistent:
@@ -163,7 +163,7 @@ def _check_outcome(prepared: Prepared, outcome: Outcome, inspection: Inspection)
         raise _barred(Vacuous, repeated, "two tests, or two of their explanations, are the same")
 
 
-def _check_premises(prepared: Prepared, outcome: Outcome, source: Source) -> None:
+def _check_premises(prepared: Prepared, outcome: ProgramRun, source: Source) -> None:
     assert outcome.finding is not None
     assert prepared.query is not None
     program = prepared.submission.program
@@ -181,7 +181,7 @@ def _check_premises(prepared: Prepared, outcome: Outcome, source: Source) -> Non
             raise _barred(Vacuous, "test_constant_in_program", told)
 
 
-def _support(inspection: Inspection, prepared: Prepared, outcome: Outcome, source: Source) -> tuple[int, ...]:
+def _support(inspection: Inspection, prepared: Prepared, outcome: ProgramRun, source: Source) -> tuple[int, ...]:
     assert outcome.finding is not None
     assert prepared.query is not None
     if outcome.finding.value == "unknown":

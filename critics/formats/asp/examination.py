@@ -64,7 +64,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProgramRun:
     """Result of running a submission; of an inconsistent program nothing else is run."""
 
     consistent: bool
@@ -102,14 +102,14 @@ def prepare(completion: str) -> Prepared:
     return Prepared(submission, query, hypotheses, fragments)
 
 
-def run(prepared: Prepared, make: Callable[[str, Fragments], GuardSolver] = GuardedControl) -> Outcome:
+def run(prepared: Prepared, make: Callable[[str, Fragments], GuardSolver] = GuardedControl) -> ProgramRun:
     """Run program, query and tests; raises `BudgetExhausted` and `CompileError`."""
     solver = make(prepared.text, prepared.fragments)
     if not solver.satisfiable(()):
-        return Outcome(False, None, ())
+        return ProgramRun(False, None, ())
     finding = None if prepared.hypotheses is None else prepared.hypotheses.evaluate(solver)
     failures = (run_test(solver, i, test) for i, test in enumerate(prepared.submission.tests))
-    return Outcome(True, finding, tuple(failure for failure in failures if failure is not None))
+    return ProgramRun(True, finding, tuple(failure for failure in failures if failure is not None))
 
 
 class Inspection:

@@ -33,7 +33,7 @@ _DIFFERENCES = {
     "domain": ("domain_mismatch", "the variables do not take one value for each object"),
     "names": ("names_not_in_context", "the variables are not the objects of the text"),
 }
-"""Where a program may differ from its text, from the least to the worst."""
+"""Differences between a program and its text, from the least to the worst."""
 DATASET = "logicaldeduction"
 """The data set whose texts are compared with."""
 

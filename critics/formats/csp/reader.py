@@ -11,7 +11,7 @@ from critics.logic.programs.declarations import INTEGER, Declarations, FunctionT
 from critics.logic.programs.elaborator import Elaborator
 from critics.logic.programs.expression import read_expression
 from critics.logic.programs.options import Option, OptionProgram
-from critics.logic.programs.sections import MAX_OPTIONS, Line, ProgramError, Repairs, split_sections
+from critics.logic.programs.sections import MAX_OPTIONS, ProgramError, ProgramLine, Repairs, split_sections
 from critics.replay.finite.terms import Application, Function, Operator, Term, Variable
 
 TITLES = {
@@ -50,7 +50,7 @@ def _plain(text: str) -> str:
     return re.sub(r"[\s-]+", "_", text.strip().strip("'\""))
 
 
-def _declare(line: Line, labels: Mapping[str, int], declared: Declarations, repairs: Repairs) -> None:
+def _declare(line: ProgramLine, labels: Mapping[str, int], declared: Declarations, repairs: Repairs) -> None:
     found = _VARIABLE.fullmatch(line.text)
     if found is None:
         raise line.error("syntax", "name [IN] [value, ..] is needed")
@@ -66,7 +66,7 @@ def _declare(line: Line, labels: Mapping[str, int], declared: Declarations, repa
     declared.functions[name] = Function((), tuple(values), is_boolean=False)
 
 
-def _value(part: str, labels: Mapping[str, int], line: Line, repairs: Repairs) -> int:
+def _value(part: str, labels: Mapping[str, int], line: ProgramLine, repairs: Repairs) -> int:
     if re.fullmatch(r"\s*-?\d{1,6}\s*", part):
         return int(part)
     if _plain(part) not in labels:
@@ -75,7 +75,7 @@ def _value(part: str, labels: Mapping[str, int], line: Line, repairs: Repairs) -
     return labels[_plain(part)]
 
 
-def _constraint(line: Line, declared: Declarations, repairs: Repairs) -> Term:
+def _constraint(line: ProgramLine, declared: Declarations, repairs: Repairs) -> Term:
     read = read_expression(line, repairs)
     if isinstance(read, Application) and read.function.lower().startswith("alldifferent") and not read.arguments:
         repairs.note("all_variables_meant")
@@ -83,12 +83,12 @@ def _constraint(line: Line, declared: Declarations, repairs: Repairs) -> Term:
     return Elaborator(declared, line, repairs).formula(read)
 
 
-def _options(lines: Sequence[Line], declared: Declarations, repairs: Repairs) -> tuple[Option, ...]:
+def _options(lines: Sequence[ProgramLine], declared: Declarations, repairs: Repairs) -> tuple[Option, ...]:
     """Read the options; letters put them in order where every option has one."""
     options: list[tuple[str, Option]] = []
     for line in lines:
         letter = _LETTER.match(line.text)
-        formula = Line(line.number, line.text[letter.end() :] if letter else line.text, "")
+        formula = ProgramLine(line.number, line.text[letter.end() :] if letter else line.text, "")
         read = Elaborator(declared, line, repairs).formula(read_expression(formula, repairs))
         options.append((letter[1].upper() if letter else "", Option("valid", (read,), formula)))
     letters = [letter for letter, _ in options]

@@ -16,7 +16,7 @@ from critics.formats.equivalence.decision import decide_first_order, decide_prop
 from critics.formats.equivalence.language import ALPHABET, Language, is_alphabet, read_formula, read_regex
 from critics.formats.equivalence.sampling import Different, Equivalent, Outcome, UndecidedPair
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import Answer, Budget, solve
+from critics.logic.first_order.solvers import Answer, SolverBudget, solve
 from critics.problem import Attempt, Formal, Problem, is_object
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import TooLarge
@@ -104,7 +104,7 @@ def is_contingent(pair: Pair) -> bool | None:
         return False
     if not any(isinstance(part, fo.Quantified) for part in fo.subformulas(pair.left)):
         return True  # Of a formula without quantifiers, the matrix is all.
-    found = [solve([side], Budget()).answer for side in (pair.left, fo.Not(pair.left))]
+    found = [solve([side], SolverBudget()).answer for side in (pair.left, fo.Not(pair.left))]
     if Answer.UNSATISFIABLE in found:
         return False
     return None if Answer.UNDECIDED in found else True

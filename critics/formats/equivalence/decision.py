@@ -26,7 +26,7 @@ from critics.formats.equivalence.sampling import (
     shown_difference,
     truth_table,
 )
-from critics.logic.first_order.solvers import Answer, Budget, model_of, solve
+from critics.logic.first_order.solvers import Answer, SolverBudget, model_of, solve
 from critics.replay.equivalences.graph import MAX_TABLE, TRUE, Graph, places_of, prenex
 from critics.replay.first_order.models import Model, satisfies
 from critics.replay.first_order.smtlib import SORT, numbered, script
@@ -146,11 +146,11 @@ def _orders(kinds: tuple[Quantifier, ...]) -> Iterator[tuple[int, ...]]:
         yield tuple(number for block in chosen for number in block)
 
 
-FIRST = Budget(rlimit=100_000, wall_ms=2_000)
+FIRST = SolverBudget(rlimit=100_000, wall_ms=2_000)
 """Budget in cvc5's units, a quarter of a second: 27 of 29 published pairs that are left here take a tenth of it."""
-SECOND = Budget(rlimit=4_000_000, wall_ms=3_000)
+SECOND = SolverBudget(rlimit=4_000_000, wall_ms=3_000)
 """Budget in Z3's units."""
-LAST = Budget(rlimit=800_000, wall_ms=2_500)
+LAST = SolverBudget(rlimit=800_000, wall_ms=2_500)
 SOLVER = "solver"
 
 
@@ -188,7 +188,7 @@ def _decide_by_z3(left: Formula, right: Formula) -> Outcome:
     return UndecidedPair() if shown is None else shown
 
 
-def decide_by_cvc5(left: Formula, right: Formula, budget: Budget) -> Outcome:
+def decide_by_cvc5(left: Formula, right: Formula, budget: SolverBudget) -> Outcome:
     """Ask whether a formula can hold without the other; raises `FormulaError` where the two do not fit together."""
     try:
         cvc5: Any = importlib.import_module("cvc5")
@@ -201,7 +201,7 @@ def decide_by_cvc5(left: Formula, right: Formula, budget: Budget) -> Outcome:
     )
 
 
-def _asked(cvc5: Any, left: Formula, right: Formula, budget: Budget) -> Outcome:
+def _asked(cvc5: Any, left: Formula, right: Formula, budget: SolverBudget) -> Outcome:
     differing = Compound(Operator.XOR, (left, right))
     solver = cvc5.Solver(cvc5.TermManager())
     for option, value in (("finite-model-find", "true"), ("produce-models", "true")):

@@ -120,11 +120,11 @@ def holding(formula: fo.Formula, size: int, num: int, ground: Ground) -> int:
         if isinstance(part, fo.Atom | fo.Equality)
         for name in fo.variables_of(part)
     }
-    return _Evaluation(size, num, ground, frozenset(used)).value(formula, (), {})
+    return _SampledEvaluation(size, num, ground, frozenset(used)).value(formula, (), {})
 
 
 @dataclass(frozen=True, slots=True)
-class _Evaluation:
+class _SampledEvaluation:
     size: int
     num: int
     ground: Ground

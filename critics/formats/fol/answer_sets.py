@@ -32,7 +32,7 @@ which object exists."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-class Names:
+class SymbolNames:
     """The names of a signature's symbols and of witnesses; relations have one name space, constants another."""
 
     def __init__(self, used: fo.Signature, num_witnesses: int) -> None:
@@ -102,7 +102,7 @@ def as_program(premises: Sequence[fo.Formula], conclusion: fo.Formula) -> Answer
     used = fo.signature([*premises, conclusion])
     variables = (f"X{number}" for number in count(1))
     stated = [clauses_of(premise, variables) for premise in premises]
-    query = _queried(conclusion, Names(used, 0))
+    query = _queried(conclusion, SymbolNames(used, 0))
     sides = {} if query else {CONCLUSION: conclusion, f"-{CONCLUSION}": fo.Not(conclusion)}
     defined = {guard: clauses_of(side, variables) for guard, side in sides.items()}
     witnesses = {name: needs for clauses in (*stated, *defined.values()) for name, needs in clauses.witnesses.items()}
@@ -117,7 +117,7 @@ def as_program(premises: Sequence[fo.Formula], conclusion: fo.Formula) -> Answer
     return AnswerSetProgram(tuple(lines), query or (f"ATOM({CONCLUSION})",), exact)
 
 
-def _queried(conclusion: fo.Formula, names: Names) -> tuple[str, ...]:
+def _queried(conclusion: fo.Formula, names: SymbolNames) -> tuple[str, ...]:
     """Return the conclusion as building blocks; none where there are quantifiers, = or too many of them."""
     if any(isinstance(part, fo.Quantified | fo.Equality) for part in fo.subformulas(conclusion)):
         return ()
@@ -134,7 +134,7 @@ class _Inexpressible(Exception):  # noqa: N818
     """A query cannot say it."""
 
 
-def _block(formula: fo.Formula, names: Names, blocks: list[str]) -> int:
+def _block(formula: fo.Formula, names: SymbolNames, blocks: list[str]) -> int:
     """Add the blocks of a formula, and return the last one's number. Atoms are decided, so → is ¬ and ∨."""
     match formula:
         case fo.Atom() | fo.Not(fo.Atom()):
@@ -154,7 +154,7 @@ def _block(formula: fo.Formula, names: Names, blocks: list[str]) -> int:
     return len(blocks)
 
 
-def _literal(formula: fo.Atom | fo.Not, names: Names) -> str:
+def _literal(formula: fo.Atom | fo.Not, names: SymbolNames) -> str:
     atom = formula.body if isinstance(formula, fo.Not) else formula
     assert isinstance(atom, fo.Atom)
     if any(isinstance(argument, fo.Application) for argument in atom.arguments):
@@ -189,7 +189,7 @@ class _Writer:
 
     def __init__(self, used: fo.Signature, witnesses: dict[str, tuple[str, ...]]) -> None:
         self._used = used
-        self._names = Names(used, len(witnesses))
+        self._names = SymbolNames(used, len(witnesses))
         self._witnesses = dict(zip(witnesses, self._names.witnesses, strict=True))
         self._needs = witnesses
         constants = [self._names.of("constant", name) for name in sorted(used.constants)]

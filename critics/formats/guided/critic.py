@@ -14,7 +14,7 @@ from functools import cache
 from typing import TypeAlias
 
 from critics.formats.guided.read_outs import Account, unread
-from critics.formats.guided.sentence_reader import SentenceReader, sentence_reader
+from critics.formats.guided.sentence_reader import ProseReader, sentence_reader
 from critics.formats.guided.support import Blocks, Support
 from critics.formats.horn import horn_certificate
 from critics.problem import Attempt, Formal, Problem
@@ -154,7 +154,7 @@ def _account(
     stated: Collection[Statement] = replay.axioms if replay.stated is None else replay.stated.axioms
 
     @cache
-    def reader() -> SentenceReader | None:
+    def reader() -> ProseReader | None:
         if is_trusting() or replay.goal is None:
             return None
         own = Formal(tuple(map(str, replay.axioms)), str(replay.goal))

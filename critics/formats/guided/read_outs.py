@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from critics.formats.guided.sentence_reader import are_names, plainly
-from critics.formats.guided.support import Beside, Said, Support, UnsupportedError, formula_of, plain_claim, whole
+from critics.formats.guided.support import Beside, ReadOut, Support, UnsupportedError, formula_of, plain_claim, whole
 from critics.replay.formula import BLANKS, Literal, Rule, Statement, parse_statement
 from critics.replay.kernel import Entry
 from critics.text.blocks import Block
@@ -116,7 +116,7 @@ class Account:
             self._run = ()
             return True
         breaks = [at for at, piece in enumerate(gap) if piece.kind == "break"]
-        claims: list[Said] = []
+        claims: list[ReadOut] = []
         kinds: dict[int, tuple[Kind, Statement | None]] = {}
         beside = Beside(self._run, self._run_of(place), self.support.last, _inferred(behind))
         for at, piece in enumerate(gap):
@@ -179,7 +179,7 @@ class Account:
                 break
         return tuple(found)
 
-    def _piece(self, piece: Piece, beside: Beside, is_after: bool, is_before: bool) -> tuple[Kind, list[Said]]:
+    def _piece(self, piece: Piece, beside: Beside, is_after: bool, is_before: bool) -> tuple[Kind, list[ReadOut]]:
         """Return what stands behind a sentence or formula, and its claims; raises `UnsupportedError`."""
         words = self.text[piece.start : piece.end]
         if piece.kind == "formula":
@@ -192,14 +192,14 @@ class Account:
                 return ending, []
             units = self.support.sentence(words)
         kinds: list[Kind] = []
-        claims: list[Said] = []
+        claims: list[ReadOut] = []
         for unit in units:
             kind, said = self.support.unit(unit, beside, is_after, is_before)
             kinds.append(kind)
-            claims += [Said(piece, statements, is_after, is_before) for statements in said]
+            claims += [ReadOut(piece, statements, is_after, is_before) for statements in said]
         return whole(kinds), claims
 
-    def _wrong_place(self, claims: Sequence[Said], beside: Beside) -> tuple[Piece, str] | None:
+    def _wrong_place(self, claims: Sequence[ReadOut], beside: Beside) -> tuple[Piece, str] | None:
         """Return the first claim that holds, but is not what the block beside it says or uses, and why."""
         free = [said for said in claims if not self.support.reads_out(said, beside)]
         for said in free:

@@ -29,7 +29,7 @@ _TAIL = re.compile(
 
 
 @dataclass(slots=True)
-class SentenceReader:
+class ProseReader:
     """The reader of the sentences about one problem."""
 
     language: ProblemLanguage
@@ -104,7 +104,7 @@ def _without_leads(said: str) -> Iterator[str]:
         yield words
 
 
-def sentence_reader(problem: Problem, formal: Formal, *, is_whole: bool = True) -> SentenceReader | None:
+def sentence_reader(problem: Problem, formal: Formal, *, is_whole: bool = True) -> ProseReader | None:
     """Return the reader of a problem's sentences in the words of `formal`; None where there is none.
 
     `is_whole`: all that the context says is formalised, and not a part of it.
@@ -115,7 +115,7 @@ def sentence_reader(problem: Problem, formal: Formal, *, is_whole: bool = True) 
 @lru_cache(maxsize=64)
 def _reader(
     dataset: str, context: str, question: str, given: Formal | None, formal: Formal, is_whole: bool
-) -> SentenceReader | None:
+) -> ProseReader | None:
     try:
         language = language_of(Problem("", dataset, context, question, formal=given))
     except Unreadable:
@@ -127,4 +127,4 @@ def _reader(
         is_same = own <= told and language.goal == (read_clause(formal.goal),)
     else:
         is_same = language.formal == formal or told <= theory(formal).stated
-    return SentenceReader(language, question) if is_same else None
+    return ProseReader(language, question) if is_same else None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from critics.formats.guided.sentence_reader import SentenceReader
+from critics.formats.guided.sentence_reader import ProseReader
 from critics.problem import Problem
 from critics.replay.clauses import clause_of, fact, statement_of
 from critics.replay.formula import (
@@ -65,7 +65,7 @@ class Blocks:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ReadOut:
     """One claim of a read-out, and where it stands."""
 
     piece: Piece
@@ -98,7 +98,7 @@ class Support:
 
     problem: Problem
     blocks: Blocks
-    reader: Callable[[], SentenceReader | None]
+    reader: Callable[[], ProseReader | None]
     """Made where there is a sentence to read."""
     reached: int = 0
     """The kernel's entries below this were inferred by the blocks passed so far."""
@@ -270,12 +270,12 @@ class Support:
                 return False
         return True
 
-    def reads_out(self, said: Said, beside: Beside) -> bool:
+    def reads_out(self, said: ReadOut, beside: Beside) -> bool:
         """Say whether a claim says what a block beside it says, or what the next block infers."""
         blocks = (*(beside.run_before if said.is_after else ()), *(beside.run_behind if said.is_before else ()))
         return beside.next in said.statements or any(_same(one, block) for one in said.statements for block in blocks)
 
-    def is_used(self, said: Said, beside: Beside) -> bool:
+    def is_used(self, said: ReadOut, beside: Beside) -> bool:
         """Say whether the next inference follows in one step by a rule or from a fact of a claim."""
         wanted = beside.next
         if wanted is None:

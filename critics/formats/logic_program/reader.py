@@ -10,7 +10,7 @@ from critics.logic.programs.declarations import Declarations, read_declarations
 from critics.logic.programs.elaborator import Elaborator
 from critics.logic.programs.expression import read_expression, unlisted
 from critics.logic.programs.options import Option, OptionProgram
-from critics.logic.programs.sections import MAX_OPTIONS, Line, ProgramError, Repairs, split_sections
+from critics.logic.programs.sections import MAX_OPTIONS, ProgramError, ProgramLine, Repairs, split_sections
 from critics.replay.finite.models import Mode
 from critics.replay.finite.terms import Application, Operator
 
@@ -36,7 +36,7 @@ _OPPOSITE: dict[Mode, Mode] = {"valid": "not_valid", "not_valid": "valid", "sat"
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[).:]?(?:\s|$)")
 
 
-def read_options(lines: Sequence[Line], declared: Declarations, repairs: Repairs) -> tuple[str, list[Option]]:
+def read_options(lines: Sequence[ProgramLine], declared: Declarations, repairs: Repairs) -> tuple[str, list[Option]]:
     """Return the question as the program repeats it, and the options by position.
 
     Labels such as `(B)` order the options where every option has another one. Raises `ProgramError`.
@@ -62,7 +62,7 @@ def _by_label(options: list[Option]) -> list[Option]:
     return [options[labels.index(label)] for label in wanted]
 
 
-def _option(line: Line, declared: Declarations, repairs: Repairs) -> Option:
+def _option(line: ProgramLine, declared: Declarations, repairs: Repairs) -> Option:
     read = read_expression(line, repairs)
     if not isinstance(read, Application) or not _is_helper(read):
         raise line.error("no_helper", "an option is a helper such as is_valid(..) around a formula")
@@ -115,15 +115,15 @@ def read_logic_program(text: str, repairs: Repairs) -> OptionProgram:
     return OptionProgram(declared, terms, tuple(options), question)
 
 
-def _joined(lines: Sequence[Line], repairs: Repairs) -> list[Line]:
+def _joined(lines: Sequence[ProgramLine], repairs: Repairs) -> list[ProgramLine]:
     """Put together what is broken across lines: brackets are open, and no comment has ended the statement."""
-    joined: list[Line] = []
+    joined: list[ProgramLine] = []
     for line in lines:
         before = joined[-1] if joined else None
         opened = 0 if before is None else sum((c in "([") - (c in ")]") for c in before.text)
         if before is not None and not before.comment and opened > 0:
             repairs.note("lines_joined")
-            joined[-1] = Line(before.number, f"{before.text} {line.text}", line.comment)
+            joined[-1] = ProgramLine(before.number, f"{before.text} {line.text}", line.comment)
         else:
             joined.append(line)
     return joined

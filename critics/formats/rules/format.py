@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from critics.text.faithfulness.formalisation import Formalisation
 
 
-class Rules(SectionedPrograms):
+class RulePrograms(SectionedPrograms):
     """Facts, rules and a query."""
 
     kinds = ("rules-proof", "rules-saturation")
@@ -53,4 +53,4 @@ class Rules(SectionedPrograms):
         return with_names(completion, fresh_names((n for n in map(str, names) if not n.startswith("$")), merged=True))
 
 
-FORMAT = Rules()
+FORMAT = RulePrograms()

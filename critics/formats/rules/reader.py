@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from critics.grammar.inflection import is_plural, singular
-from critics.logic.programs.sections import Line, ProgramError, Repairs, split_sections
+from critics.logic.programs.sections import ProgramError, ProgramLine, Repairs, split_sections
 from critics.replay.cursor import TokenCursor
 from critics.replay.formula import (
     MAX_ARITY,
@@ -75,7 +75,7 @@ def read_rules(text: str, repairs: Repairs) -> RulesProgram:
     return RulesProgram(tuple(clauses), query, is_open)
 
 
-def _declarations(lines: Sequence[Line], repairs: Repairs) -> Iterator[tuple[str, int]]:
+def _declarations(lines: Sequence[ProgramLine], repairs: Repairs) -> Iterator[tuple[str, int]]:
     """Yield each predicate with the number of its arguments, the value counted where it is declared."""
     for line in lines:
         try:
@@ -88,7 +88,7 @@ def _declarations(lines: Sequence[Line], repairs: Repairs) -> Iterator[tuple[str
             yield name, len(arguments)
 
 
-def _clauses(line: Line, section: str, declared: dict[str, int], repairs: Repairs) -> list[Rule]:
+def _clauses(line: ProgramLine, section: str, declared: dict[str, int], repairs: Repairs) -> list[Rule]:
     reader = ClauseReader(line, declared, repairs)
     left, sign, right = reader.clause()
     if sign == "":
@@ -119,7 +119,7 @@ def _with_variables(clause: Rule, repairs: Repairs) -> Rule:
     return Rule(tuple(premises), conclusion)
 
 
-def _query(lines: Sequence[Line], declared: dict[str, int], repairs: Repairs) -> tuple[Literal, bool]:
+def _query(lines: Sequence[ProgramLine], declared: dict[str, int], repairs: Repairs) -> tuple[Literal, bool]:
     """Read the first line; prose may follow, another query must not."""
     if not lines:
         raise ProgramError("no_query", "the program has no query")
@@ -136,7 +136,7 @@ def _query(lines: Sequence[Line], declared: dict[str, int], repairs: Repairs) ->
     return atom, reader.open_value
 
 
-def _reads_as_query(line: Line, declared: dict[str, int]) -> bool:
+def _reads_as_query(line: ProgramLine, declared: dict[str, int]) -> bool:
     try:
         ClauseReader(line, declared, Repairs(), asks=True).literal()
     except ProgramError:
@@ -147,7 +147,7 @@ def _reads_as_query(line: Line, declared: dict[str, int]) -> bool:
 class ClauseReader(TokenCursor):
     """Reader of one line: atoms, and an arrow between them."""
 
-    def __init__(self, line: Line, declared: dict[str, int], repairs: Repairs, *, asks: bool = False) -> None:
+    def __init__(self, line: ProgramLine, declared: dict[str, int], repairs: Repairs, *, asks: bool = False) -> None:
         self._line, self._declared, self._repairs, self._asks = line, declared, repairs, asks
         self.open_value = False
         super().__init__(line.tokens(_TOKEN, MAX_TOKENS))

@@ -24,10 +24,10 @@ from critics.formats.z3_python.values import (
     UNSAT,
     Exhausted,
     FiniteSorts,
-    Model,
     Result,
     ScriptError,
     Session,
+    SolverModel,
 )
 from critics.formats.z3_python.vocabulary import ADDING
 from critics.replay.scripts import MAX_CHARACTERS, MAX_DEPTH
@@ -92,7 +92,7 @@ class Exploration:
         """
         made_up: dict[Asked, Result] = {}
 
-        def oracle(formulas: Sequence[Any]) -> tuple[Result, Model]:
+        def oracle(formulas: Sequence[Any]) -> tuple[Result, SolverModel]:
             texts = tuple(self._terms.formula(formula)[0] for formula in formulas)
             for text in texts:
                 self._numbers.setdefault(text, len(self._numbers))
@@ -101,7 +101,7 @@ class Exploration:
             if result is None:
                 return self._decide(texts, formulas)
             made_up[texts] = result
-            return result, Model(None)
+            return result, SolverModel(None)
 
         session = Session(oracle, self._finite_sorts)
         free: set[str] = set()
@@ -136,10 +136,10 @@ class Exploration:
         bound |= quantified
         return self._numbers.setdefault(text, len(self._numbers))
 
-    def _decide(self, texts: Asked, formulas: Sequence[Any]) -> tuple[Result, Model]:
+    def _decide(self, texts: Asked, formulas: Sequence[Any]) -> tuple[Result, SolverModel]:
         """Return Z3's result, which is remembered where it has no model."""
         if texts in self._known:
-            return self._known[texts], Model(None)
+            return self._known[texts], SolverModel(None)
         # The plain solver's strategies start threads, to stop some of their steps by the clock; the jail has none.
         solver: Any = self._z3.SimpleSolver()
         solver.set("rlimit", RLIMIT)
@@ -147,9 +147,9 @@ class Exploration:
         solver.add(*formulas)
         result = Result(str(solver.check()))
         if result == SAT:
-            return result, Model(solver.model())
+            return result, SolverModel(solver.model())
         self._known[texts] = result
-        return result, Model(None)
+        return result, SolverModel(None)
 
     def report(self) -> bytes:
         """Return everything in JSON, with the lines that add something to a solver or a list and were never run."""

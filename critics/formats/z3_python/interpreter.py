@@ -17,10 +17,10 @@ from critics.formats.z3_python.values import (
     Exhausted,
     Frame,
     Library,
-    Model,
     Native,
     ScriptError,
     Session,
+    SolverModel,
     Stopped,
 )
 from critics.formats.z3_python.vocabulary import ADDING, Z3_NAMES, Attributes, SymbolTable
@@ -371,7 +371,7 @@ class Interpreter:
 
     def _value_Subscript(self, node: ast.Subscript, frame: Frame) -> Any:
         value = self._value(node.value, frame)
-        if isinstance(value, Model):
+        if isinstance(value, SolverModel):
             symbol = self._value(node.slice, frame)
             if not is_symbolic(symbol, self._session):
                 raise ScriptError("type", "a model is asked for a constant")

@@ -107,7 +107,7 @@ class Solver:
 
     assertions: list[Any] = field(default_factory=list[Any])
     scopes: list[int] = field(default_factory=list[int])
-    model: "Model | None" = None
+    model: "SolverModel | None" = None
 
     def __str__(self) -> str:
         return str(self.assertions)
@@ -116,7 +116,7 @@ class Solver:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Model:
+class SolverModel:
     """A model that Z3 found; without one (`None`) of a check whose result was made up, which says nothing."""
 
     found: Any
@@ -160,7 +160,7 @@ MAX_NAME = 200
 
 FiniteSorts = dict[tuple[str, ...], tuple[Any, list[Any]]]
 """Finite sorts by name and members, as Z3 declares one only once; shared by the runs of a script."""
-Oracle = Callable[[Sequence[Any]], tuple[Result, Model]]
+Oracle = Callable[[Sequence[Any]], tuple[Result, SolverModel]]
 """Decision of a check: by Z3, or made up to see what the script would then say."""
 
 
@@ -218,7 +218,7 @@ class Session:
         if len(self.added) > MAX_FORMULAS:
             raise Exhausted("too_large", f"more than {MAX_FORMULAS} formulas")
 
-    def check(self, formulas: Sequence[Any]) -> tuple[Result, Model]:
+    def check(self, formulas: Sequence[Any]) -> tuple[Result, SolverModel]:
         """Decide and log a check."""
         if len(self.checks) >= MAX_CHECKS:
             raise Exhausted("check_limit", f"the script calls check more than {MAX_CHECKS} times")

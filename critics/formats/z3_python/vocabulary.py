@@ -19,11 +19,11 @@ from critics.formats.z3_python.values import (
     Exhausted,
     Library,
     Members,
-    Model,
     Native,
     ScriptError,
     Session,
     Solver,
+    SolverModel,
 )
 
 MAX_MEMBERS = 200
@@ -248,7 +248,7 @@ class Attributes:
         match value:
             case Solver():
                 return self._of_solver(value)
-            case Model():
+            case SolverModel():
                 return {"eval": self._evaluation(value), "evaluate": self._evaluation(value)}
             case Enumeration():
                 return {
@@ -296,7 +296,7 @@ class Attributes:
             solver.assertions.clear()
             solver.scopes.clear()
 
-        def model() -> Model:
+        def model() -> SolverModel:
             if solver.model is None:
                 raise ScriptError("no_model", "a model is there only after a check that came out sat")
             return solver.model
@@ -322,7 +322,7 @@ class Attributes:
                 raise ScriptError("no_formula", f"a solver takes formulas, not {str(value)[:60]}")
         return values
 
-    def _evaluation(self, model: Model) -> Callable[..., Any]:
+    def _evaluation(self, model: SolverModel) -> Callable[..., Any]:
         def evaluate(term: Any, model_completion: Any = False) -> Any:
             if not is_symbolic(term, self._session):
                 raise ScriptError("type", "a model evaluates terms")

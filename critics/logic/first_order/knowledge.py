@@ -46,7 +46,7 @@ def is_fact(formula: Formula) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
+class RuleSupport:
     """The ground of a claim: the one rule that it follows from, by its place among what is known, or none."""
 
     rule: int | None
@@ -103,17 +103,17 @@ class Knowledge:
             return Answer.UNSATISFIABLE
         return Answer.SATISFIABLE if result == self._z3.sat else Answer.UNDECIDED
 
-    def support(self, claim: Formula, wanted: Sequence[int] = ()) -> Support | None:
+    def support(self, claim: Formula, wanted: Sequence[int] = ()) -> RuleSupport | None:
         """Return the one rule that a claim needs; None where no one is enough. `wanted` are tried first."""
         known = self.keys.get(key(claim))
         if known is not None:
-            return Support(known)
+            return RuleSupport(known)
         if is_fact(claim) and self.follows(claim, self.facts) is Answer.UNSATISFIABLE:
-            return Support(None)
+            return RuleSupport(None)
         words = predicates(claim)
         rules = [place for place in self.rules if place in wanted]
         rules += [place for place in self.rules if place not in wanted and predicates(self.formulas[place]) & words]
         for rule in rules:
             if self.follows(claim, [*self.facts, rule]) is Answer.UNSATISFIABLE:
-                return Support(rule)
+                return RuleSupport(rule)
         return None

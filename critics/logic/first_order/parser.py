@@ -25,9 +25,9 @@ from critics.logic.first_order.tokens import (
     QUANTIFIER_WORDS,
     RESERVED,
     TRUTH_WORDS,
-    Kind,
+    FormulaToken,
     Notation,
-    Token,
+    TokenKind,
     tokenize,
     unwrapped,
 )
@@ -64,14 +64,14 @@ def parse(text: str, notation: Notation = ANNOTATED) -> Parsed:
         raise fo.FormulaError(error.reason, message, start + error.position) from None
 
 
-def _parsed(tokens: list[Token], notation: Notation) -> Parsed:
-    if tokens[0].kind is Kind.END:
+def _parsed(tokens: list[FormulaToken], notation: Notation) -> Parsed:
+    if tokens[0].kind is TokenKind.END:
         raise fo.FormulaError("empty", "there is no formula", 0)
     repairs: list[str] = []
-    if len(tokens) > 1 and (tokens[-2].kind, tokens[-2].text) == (Kind.STOP, "."):
+    if len(tokens) > 1 and (tokens[-2].kind, tokens[-2].text) == (TokenKind.STOP, "."):
         tokens = [*tokens[:-2], tokens[-1]]
         repairs.append("final_stop")
-    if any(token.kind is Kind.OPERATOR and token.text == "^" for token in tokens):
+    if any(token.kind is TokenKind.OPERATOR and token.text == "^" for token in tokens):
         repairs.append("caret")
     try:
         read = _read_widening(tokens, notation.far_stops)
@@ -96,13 +96,13 @@ class _Read:
     """The quantifiers among them that reach as far as they can."""
 
 
-def _read(tokens: list[Token], far_stops: bool, wide: frozenset[int] = frozenset()) -> _Read:
+def _read(tokens: list[FormulaToken], far_stops: bool, wide: frozenset[int] = frozenset()) -> _Read:
     reader = FormulaReader(tokens, far_stops, wide)
     formula = reader.whole()
     return _Read(formula, tuple(reader.unbound), tuple(reader.narrow), wide)
 
 
-def _read_widening(tokens: list[Token], far_stops: bool) -> _Read:
+def _read_widening(tokens: list[FormulaToken], far_stops: bool) -> _Read:
     """Read, and let a quantifier reach further where that binds what would be left unbound."""
     read, tried = _read(tokens, far_stops), set[int]()
     while True:
@@ -123,17 +123,17 @@ def _read_widening(tokens: list[Token], far_stops: bool) -> _Read:
             read = wider
 
 
-def _mended(tokens: list[Token], far_stops: bool) -> _Read | None:
+def _mended(tokens: list[FormulaToken], far_stops: bool) -> _Read | None:
     """Return the one reading with a bracket added or taken away; None where there is none, or more than one."""
-    opened = sum(token.kind is Kind.OPEN for token in tokens)
-    surplus = opened - sum(token.kind is Kind.CLOSE for token in tokens)
+    opened = sum(token.kind is TokenKind.OPEN for token in tokens)
+    surplus = opened - sum(token.kind is TokenKind.CLOSE for token in tokens)
     if abs(surplus) != 1 or len(tokens) > MAX_MENDED:
         return None
     if surplus == 1:
-        closed = [(at, Token(Kind.CLOSE, ")", token.position)) for at, token in enumerate(tokens) if at > 0]
+        closed = [(at, FormulaToken(TokenKind.CLOSE, ")", token.position)) for at, token in enumerate(tokens) if at > 0]
         candidates = [[*tokens[:at], closing, *tokens[at:]] for at, closing in closed]
     else:
-        closing = (at for at, token in enumerate(tokens) if token.kind is Kind.CLOSE)
+        closing = (at for at, token in enumerate(tokens) if token.kind is TokenKind.CLOSE)
         candidates = [[*tokens[:at], *tokens[at + 1 :]] for at in closing]
     found: dict[fo.Formula, _Read] = {}
     for candidate in candidates:
@@ -147,7 +147,7 @@ def _mended(tokens: list[Token], far_stops: bool) -> _Read | None:
 class FormulaReader:
     """Reads by precedence climbing; the recursion is bounded by `MAX_DEPTH`."""
 
-    tokens: list[Token]
+    tokens: list[FormulaToken]
     far_stops: bool
     wide: frozenset[int]
     at: int = 0
@@ -159,14 +159,14 @@ class FormulaReader:
     def whole(self) -> fo.Formula:
         """Read all tokens as one formula."""
         formula = self._expression(0)
-        if self._next().kind is not Kind.END:
+        if self._next().kind is not TokenKind.END:
             raise self._wrong("after the end of the formula")
         return formula
 
-    def _next(self, ahead: int = 0) -> Token:
+    def _next(self, ahead: int = 0) -> FormulaToken:
         return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
 
-    def _take(self, kind: Kind, wanted: str) -> Token:
+    def _take(self, kind: TokenKind, wanted: str) -> FormulaToken:
         token = self._next()
         if token.kind is not kind:
             raise self._wrong(f"where {wanted} should stand")
@@ -175,7 +175,7 @@ class FormulaReader:
 
     def _wrong(self, where: str) -> fo.FormulaError:
         token = self._next()
-        found = "the end" if token.kind is Kind.END else repr(token.text[:40])
+        found = "the end" if token.kind is TokenKind.END else repr(token.text[:40])
         return fo.FormulaError("syntax", f"{found} {where}", token.position)
 
     @contextmanager
@@ -213,48 +213,48 @@ class FormulaReader:
 
     def _operator(self) -> fo.Operator | None:
         token = self._next()
-        if token.kind is Kind.OPERATOR:
+        if token.kind is TokenKind.OPERATOR:
             return fo.Operator.AND if token.text == "^" else fo.Operator(token.text)
-        if token.kind is not Kind.NAME or token.quoted:
+        if token.kind is not TokenKind.NAME or token.quoted:
             return None
         if token.text == "v":
             after = self._next(1)
-            return None if after.kind is Kind.OPEN and after.glued else fo.Operator.OR
+            return None if after.kind is TokenKind.OPEN and after.glued else fo.Operator.OR
         return OPERATOR_WORDS.get(token.text.lower())
 
     def _unary(self) -> fo.Formula:
         token = self._next()
-        if token.kind is Kind.NOT or self._is_word("not"):
+        if token.kind is TokenKind.NOT or self._is_word("not"):
             self.at += 1
             with self._deeper():
                 return fo.Not(self._unary())
         if (length := self._quantifier_length(0)) > 0:
             return self._quantified(length)
-        if token.kind is Kind.OPEN:
+        if token.kind is TokenKind.OPEN:
             bracketed = self._bracketed_quantifier()
             if bracketed is not None:
                 return bracketed
-            opening = self._take(Kind.OPEN, "'('")
+            opening = self._take(TokenKind.OPEN, "'('")
             formula = self._expression(0)
             self._close(opening)
             return formula
-        if token.kind is Kind.NAME:
+        if token.kind is TokenKind.NAME:
             return self._atom()
         raise self._wrong("where a formula should begin")
 
     def _is_word(self, word: str, ahead: int = 0) -> bool:
         token = self._next(ahead)
-        return token.kind is Kind.NAME and not token.quoted and token.text.lower() == word
+        return token.kind is TokenKind.NAME and not token.quoted and token.text.lower() == word
 
-    def _close(self, opening: Token) -> None:
-        if self._take(Kind.CLOSE, f"{_CLOSING[opening.text]!r}").text != _CLOSING[opening.text]:
+    def _close(self, opening: FormulaToken) -> None:
+        if self._take(TokenKind.CLOSE, f"{_CLOSING[opening.text]!r}").text != _CLOSING[opening.text]:
             self.at -= 1
             raise self._wrong(f"closes {opening.text!r}")
 
     def _quantifier_length(self, ahead: int) -> int:
         """Return how many tokens the quantifier that stands here has; 0 if there is none."""
         token = self._next(ahead)
-        if token.kind is Kind.QUANTIFIER:
+        if token.kind is TokenKind.QUANTIFIER:
             return 1
         length = 1
         if (self._is_word("for", ahead) and self._is_word("all", ahead + 1)) or (
@@ -265,23 +265,23 @@ class FormulaReader:
             return 0
         after = self._next(ahead + length)
         # `Exists(x)` is a predicate, unless a formula follows that it can quantify.
-        return length if after.kind is Kind.NAME or self._binder_group(ahead + length) is not None else 0
+        return length if after.kind is TokenKind.NAME or self._binder_group(ahead + length) is not None else 0
 
     def _binder_group(self, ahead: int) -> int | None:
         """Return how many tokens `(x, y)` has, if that stands here and a formula follows."""
         length = 1
-        if self._next(ahead).kind is not Kind.OPEN:
+        if self._next(ahead).kind is not TokenKind.OPEN:
             return None
-        while self._next(ahead + length).kind in (Kind.NAME, Kind.COMMA):
+        while self._next(ahead + length).kind in (TokenKind.NAME, TokenKind.COMMA):
             token = self._next(ahead + length)
-            if token.kind is Kind.NAME and not _BINDABLE.fullmatch(token.text):
+            if token.kind is TokenKind.NAME and not _BINDABLE.fullmatch(token.text):
                 return None
             length += 1
-        if length == 1 or self._next(ahead + length).kind is not Kind.CLOSE:
+        if length == 1 or self._next(ahead + length).kind is not TokenKind.CLOSE:
             return None
         follows = self._next(ahead + length + 1)
-        begins = follows.kind in (Kind.NAME, Kind.NOT, Kind.OPEN, Kind.QUANTIFIER, Kind.STOP)
-        joins = follows.kind is Kind.NAME and (follows.text.lower() in OPERATOR_WORDS or follows.text == "v")
+        begins = follows.kind in (TokenKind.NAME, TokenKind.NOT, TokenKind.OPEN, TokenKind.QUANTIFIER, TokenKind.STOP)
+        joins = follows.kind is TokenKind.NAME and (follows.text.lower() in OPERATOR_WORDS or follows.text == "v")
         return length + 1 if begins and not joins else None
 
     def _bracketed_quantifier(self) -> fo.Formula | None:
@@ -290,12 +290,17 @@ class FormulaReader:
         if length == 0:
             return None
         ahead = 1 + length
-        while self._next(ahead).kind in (Kind.NAME, Kind.COMMA):
+        while self._next(ahead).kind in (TokenKind.NAME, TokenKind.COMMA):
             ahead += 1
         follows = self._next(ahead + 1).kind
-        if self._next(ahead).kind is not Kind.CLOSE or follows not in (Kind.NAME, Kind.NOT, Kind.OPEN, Kind.QUANTIFIER):
+        if self._next(ahead).kind is not TokenKind.CLOSE or follows not in (
+            TokenKind.NAME,
+            TokenKind.NOT,
+            TokenKind.OPEN,
+            TokenKind.QUANTIFIER,
+        ):
             return None
-        opening = self._take(Kind.OPEN, "'('")
+        opening = self._take(TokenKind.OPEN, "'('")
         at, sign = self.at, self._sign(length)
         names = self._bound_names()
         self._close(opening)
@@ -303,11 +308,11 @@ class FormulaReader:
 
     def _quantified(self, length: int) -> fo.Formula:
         at, sign = self.at, self._sign(length)
-        opening = self._take(Kind.OPEN, "'('") if self._binder_group(0) is not None else None
+        opening = self._take(TokenKind.OPEN, "'('") if self._binder_group(0) is not None else None
         names = self._bound_names()
         if opening is not None:
             self._close(opening)
-        has_stop = self._next().kind in (Kind.STOP, Kind.COMMA)
+        has_stop = self._next().kind in (TokenKind.STOP, TokenKind.COMMA)
         self.at += has_stop
         return self._body(sign, names, at, reaches_far=has_stop and self.far_stops)
 
@@ -315,30 +320,37 @@ class FormulaReader:
         """Take a quantifier; `∄` where it denies that there is one."""
         token = self._next(length - 1)
         self.at += length
-        return token.text if token.kind is Kind.QUANTIFIER else QUANTIFIER_WORDS[token.text.lower()].value
+        return token.text if token.kind is TokenKind.QUANTIFIER else QUANTIFIER_WORDS[token.text.lower()].value
 
     def _bound_names(self) -> list[str]:
         names = [self._bound_name()]
         while self._binds_more():
-            self.at += self._next().kind is Kind.COMMA
+            self.at += self._next().kind is TokenKind.COMMA
             names.append(self._bound_name())
         return names
 
     def _binds_more(self) -> bool:
         """Say whether another variable follows, with a comma or without; `p` in `∀x p(x)` is none."""
-        ahead = int(self._next().kind is Kind.COMMA)
+        ahead = int(self._next().kind is TokenKind.COMMA)
         token, after = self._next(ahead), self._next(ahead + 1)
-        if token.kind is not Kind.NAME or token.quoted or not _BINDABLE.fullmatch(token.text):
+        if token.kind is not TokenKind.NAME or token.quoted or not _BINDABLE.fullmatch(token.text):
             return False
-        return after.kind in (Kind.NAME, Kind.COMMA, Kind.STOP, Kind.CLOSE, Kind.QUANTIFIER, Kind.NOT) or (
-            after.kind is Kind.OPEN and not after.glued
-        )
+        return after.kind in (
+            TokenKind.NAME,
+            TokenKind.COMMA,
+            TokenKind.STOP,
+            TokenKind.CLOSE,
+            TokenKind.QUANTIFIER,
+            TokenKind.NOT,
+        ) or (after.kind is TokenKind.OPEN and not after.glued)
 
     def _bound_name(self) -> str:
         token = self._next()
-        if token.kind is Kind.NAME and (token.quoted or not token.text[0].isalpha() or token.text.lower() in RESERVED):
+        if token.kind is TokenKind.NAME and (
+            token.quoted or not token.text[0].isalpha() or token.text.lower() in RESERVED
+        ):
             raise self._wrong("where a variable should stand")
-        return self._take(Kind.NAME, "a variable").text
+        return self._take(TokenKind.NAME, "a variable").text
 
     def _body(self, sign: str, names: list[str], at: int, reaches_far: bool) -> fo.Formula:
         self.bound += names
@@ -359,42 +371,42 @@ class FormulaReader:
         # Allow `Exists(x)` as a predicate of one name; `Exists(x, P(x))` would be a formula in disguise.
         is_word = any(self._is_word(word) for word in QUANTIFIER_WORDS)
         kinds = (self._next(1).kind, self._next(2).kind, self._next(3).kind)
-        is_binder = is_word and kinds == (Kind.OPEN, Kind.NAME, Kind.CLOSE)
+        is_binder = is_word and kinds == (TokenKind.OPEN, TokenKind.NAME, TokenKind.CLOSE)
         if token.text.lower() in RESERVED and not token.quoted and not is_binder:
             raise self._wrong("is a word of the language, not a name: put it in quotes")
         self.at += 1
-        arguments = self._arguments() if self._next().kind is Kind.OPEN else ()
+        arguments = self._arguments() if self._next().kind is TokenKind.OPEN else ()
         comparison = self._next().kind
-        if comparison in (Kind.EQUAL, Kind.UNEQUAL):
+        if comparison in (TokenKind.EQUAL, TokenKind.UNEQUAL):
             self.at += 1
             equality = fo.Equality(self._named(start, token, arguments), self._term())
-            return equality if comparison is Kind.EQUAL else fo.Not(equality)
+            return equality if comparison is TokenKind.EQUAL else fo.Not(equality)
         if token.text in self.bound and not token.quoted:
             raise fo.FormulaError("syntax", f"{token.text!r} is a variable, not a predicate", token.position)
         return fo.Atom(token.text, arguments)
 
     def _arguments(self) -> tuple[fo.Term, ...]:
-        opening = self._take(Kind.OPEN, "'('")
+        opening = self._take(TokenKind.OPEN, "'('")
         if opening.text != "(":
             self.at -= 1
             raise self._wrong("where arguments should stand")
         found = [self._term()]
-        while self._next().kind is Kind.COMMA:
+        while self._next().kind is TokenKind.COMMA:
             self.at += 1
             found.append(self._term())
         self._close(opening)
         return tuple(found)
 
     def _term(self) -> fo.Term:
-        start, token = self.at, self._take(Kind.NAME, "a term")
+        start, token = self.at, self._take(TokenKind.NAME, "a term")
         if token.text.lower() in TRUTH_WORDS and not token.quoted:
             # Attack: `Sour(max, False)` beside `Sour(max, True)`, which do not contradict each other.
             raise fo.FormulaError("syntax", f"{token.text!r} is a truth value, not an object", token.position)
         with self._deeper():
-            arguments = self._arguments() if self._next().kind is Kind.OPEN else ()
+            arguments = self._arguments() if self._next().kind is TokenKind.OPEN else ()
         return self._named(start, token, arguments)
 
-    def _named(self, start: int, token: Token, arguments: tuple[fo.Term, ...]) -> fo.Term:
+    def _named(self, start: int, token: FormulaToken, arguments: tuple[fo.Term, ...]) -> fo.Term:
         is_bound = token.text in self.bound and not token.quoted
         if arguments:
             if is_bound:

@@ -33,7 +33,7 @@ class Answer(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class SolverBudget:
     """Limits of one question to a solver."""
 
     rlimit: int = 4_000_000
@@ -50,14 +50,14 @@ class Solved:
     model: Model | None = None
 
 
-def solve(formulas: Iterable[Formula], budget: Budget) -> Solved:
+def solve(formulas: Iterable[Formula], budget: SolverBudget) -> Solved:
     """Ask Z3, in a context of its own; raises `FormulaError` for formulas that do not fit together."""
     listed = list(formulas)
     names = numbered(signature(listed))
     found = _solve_z3(listed, names, None, budget)
     if found.answer is not Answer.UNDECIDED:
         return found
-    quarter = Budget(budget.rlimit // 4, budget.wall_ms // 4)
+    quarter = SolverBudget(budget.rlimit // 4, budget.wall_ms // 4)
     small = (_solve_z3(listed, names, size, quarter) for size in CLOSED_SIZES)
     # That there is no small model says nothing about larger ones.
     return next((closed for closed in small if closed.model is not None), Solved(Answer.UNDECIDED))
@@ -68,7 +68,7 @@ def version() -> str:
     return f"z3 {importlib.import_module('z3').get_version_string()}"
 
 
-def _solve_z3(formulas: list[Formula], names: Names, size: int | None, budget: Budget) -> Solved:
+def _solve_z3(formulas: list[Formula], names: Names, size: int | None, budget: SolverBudget) -> Solved:
     z3: Any = importlib.import_module("z3")
     context = z3.Context()
     solver = z3.Solver(ctx=context)
@@ -128,7 +128,7 @@ def model_of(
     return model
 
 
-DEFAULT_BUDGET = Budget()
+DEFAULT_BUDGET = SolverBudget()
 Result = Literal["true", "false", "unknown", "inconsistent", "undecided"]
 
 
@@ -146,7 +146,7 @@ class Entailment:
     """The question that could not be decided."""
 
 
-def decide(premises: Sequence[Formula], conclusion: Formula, budget: Budget = DEFAULT_BUDGET) -> Entailment:
+def decide(premises: Sequence[Formula], conclusion: Formula, budget: SolverBudget = DEFAULT_BUDGET) -> Entailment:
     """Decide an entailment; raises `FormulaError` where a symbol has two arities or two roles."""
     holds = solve([*premises, conclusion], budget)
     if holds.answer is Answer.UNDECIDED:

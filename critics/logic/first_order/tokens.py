@@ -16,7 +16,7 @@ MAX_CHARACTERS = 20_000
 MAX_TOKENS = 4_000
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """Kind of a token; words such as `and` are names until the parser sees where they stand."""
 
     NAME = auto()
@@ -33,10 +33,10 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class FormulaToken:
     """A sign or a name, and where it begins."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     """As written; of a name, what is between its quotes, with subscripts as digits."""
     position: int
@@ -94,21 +94,23 @@ RESERVED = frozenset({*OPERATOR_WORDS, *QUANTIFIER_WORDS, *TRUTH_WORDS, "not"})
 """Words that name nothing unless they stand in quotes; compared in lower case."""
 NO_SUCH = "∄"
 
-_SIGNS: dict[str, tuple[Kind, str]] = {
-    **{sign: (Kind.OPERATOR, operator.value) for operator, signs in OPERATORS.items() for sign in signs},
-    **dict.fromkeys(("¬", "￢", "~", "∼", "˜", "～", "!", "！", "-", "−", r"\neg", r"\lnot", r"\sim"), (Kind.NOT, "¬")),
-    **dict.fromkeys(("∀", "Ɐ", "ꓯ", r"\forall"), (Kind.QUANTIFIER, "∀")),
-    **dict.fromkeys(("∃", "Ǝ", "ꓱ", r"\exists"), (Kind.QUANTIFIER, "∃")),
-    **dict.fromkeys((NO_SUCH, r"\nexists"), (Kind.QUANTIFIER, NO_SUCH)),
-    **dict.fromkeys(("=", "==", "＝"), (Kind.EQUAL, "=")),
-    **dict.fromkeys(("≠", "!=", r"\neq", r"\ne"), (Kind.UNEQUAL, "≠")),
-    **{bracket: (Kind.OPEN, bracket) for bracket in "(["},
-    **{bracket: (Kind.CLOSE, bracket) for bracket in ")]"},
-    **{wide: (Kind.OPEN, bracket) for wide, bracket in zip("（［", "([", strict=True)},
-    **{wide: (Kind.CLOSE, bracket) for wide, bracket in zip("）］", ")]", strict=True)},
-    **dict.fromkeys((",", "，"), (Kind.COMMA, ",")),
-    ".": (Kind.STOP, "."),
-    **dict.fromkeys((":", "："), (Kind.STOP, ":")),
+_SIGNS: dict[str, tuple[TokenKind, str]] = {
+    **{sign: (TokenKind.OPERATOR, operator.value) for operator, signs in OPERATORS.items() for sign in signs},
+    **dict.fromkeys(
+        ("¬", "￢", "~", "∼", "˜", "～", "!", "！", "-", "−", r"\neg", r"\lnot", r"\sim"), (TokenKind.NOT, "¬")
+    ),
+    **dict.fromkeys(("∀", "Ɐ", "ꓯ", r"\forall"), (TokenKind.QUANTIFIER, "∀")),
+    **dict.fromkeys(("∃", "Ǝ", "ꓱ", r"\exists"), (TokenKind.QUANTIFIER, "∃")),
+    **dict.fromkeys((NO_SUCH, r"\nexists"), (TokenKind.QUANTIFIER, NO_SUCH)),
+    **dict.fromkeys(("=", "==", "＝"), (TokenKind.EQUAL, "=")),
+    **dict.fromkeys(("≠", "!=", r"\neq", r"\ne"), (TokenKind.UNEQUAL, "≠")),
+    **{bracket: (TokenKind.OPEN, bracket) for bracket in "(["},
+    **{bracket: (TokenKind.CLOSE, bracket) for bracket in ")]"},
+    **{wide: (TokenKind.OPEN, bracket) for wide, bracket in zip("（［", "([", strict=True)},
+    **{wide: (TokenKind.CLOSE, bracket) for wide, bracket in zip("）］", ")]", strict=True)},
+    **dict.fromkeys((",", "，"), (TokenKind.COMMA, ",")),
+    ".": (TokenKind.STOP, "."),
+    **dict.fromkeys((":", "："), (TokenKind.STOP, ":")),
 }
 _BLANKS = re.compile(
     r"(?:[\s\u200b-\u200d\u2060\ufeff]|\\[,;:! ]|\\\\(?=\s|$)|\\(?:left|right|quad|qquad|[bB]igg?[lrm]?)(?![a-zA-Z]))+"
@@ -140,7 +142,7 @@ def is_plain(name: str) -> bool:
     return _MARKED_NAME.fullmatch(name) is not None and name.lower() not in RESERVED
 
 
-def tokenize(text: str, notation: Notation = ANNOTATED) -> list[Token]:
+def tokenize(text: str, notation: Notation = ANNOTATED) -> list[FormulaToken]:
     """Return the tokens of a formula, an END at last; raises `FormulaError` with the position."""
     if len(text) > MAX_CHARACTERS:
         raise FormulaError("too_long", f"more than {MAX_CHARACTERS} characters")
@@ -155,7 +157,7 @@ def tokenize(text: str, notation: Notation = ANNOTATED) -> list[Token]:
     return tokens
 
 
-def _tokens(text: str, notation: Notation) -> Iterator[Token]:
+def _tokens(text: str, notation: Notation) -> Iterator[FormulaToken]:
     position, end, binding = 0, 0, False
     while position < len(text):
         blank = _BLANKS.match(text, position)
@@ -164,30 +166,32 @@ def _tokens(text: str, notation: Notation) -> Iterator[Token]:
             continue
         token, after = _token(text, position, notation, position == end, binding)
         # In `∀x.P(x)` the stop is none of the name's: what a quantifier binds has no marks in it.
-        is_word = token.kind is Kind.NAME and not token.quoted
-        binds = token.kind is Kind.QUANTIFIER or (is_word and token.text.lower() in QUANTIFIER_WORDS)
-        binding = binds or (binding and (is_word or token.kind is Kind.COMMA))
+        is_word = token.kind is TokenKind.NAME and not token.quoted
+        binds = token.kind is TokenKind.QUANTIFIER or (is_word and token.text.lower() in QUANTIFIER_WORDS)
+        binding = binds or (binding and (is_word or token.kind is TokenKind.COMMA))
         yield token
         position = end = after
-    yield Token(Kind.END, "", len(text))
+    yield FormulaToken(TokenKind.END, "", len(text))
 
 
-def _token(text: str, position: int, notation: Notation, glued: bool, binding: bool) -> tuple[Token, int]:
+def _token(text: str, position: int, notation: Notation, glued: bool, binding: bool) -> tuple[FormulaToken, int]:
     sign = _SIGN.match(text, position)
     if sign is not None and not (sign[0] == "^" and not notation.repair):
         kind, meaning = _SIGNS[sign[0]]
         # The one sign that is a repair keeps its own spelling, so that the parser can record it.
-        return Token(kind, "^" if sign[0] == "^" else meaning, position, glued), sign.end()
+        return FormulaToken(kind, "^" if sign[0] == "^" else meaning, position, glued), sign.end()
     quoted = _QUOTED.match(text, position)
     if quoted is not None and notation.marked_names and quoted[1].isprintable():
-        return Token(Kind.NAME, _name(quoted[1], notation), position, glued, quoted=True), quoted.end()
+        return FormulaToken(TokenKind.NAME, _name(quoted[1], notation), position, glued, quoted=True), quoted.end()
     styled = _STYLED_NAME.match(text, position)
     if styled is not None:
-        return Token(Kind.NAME, _name(styled[1] + (styled[2] or ""), notation), position, glued), styled.end()
+        return FormulaToken(
+            TokenKind.NAME, _name(styled[1] + (styled[2] or ""), notation), position, glued
+        ), styled.end()
     name = (_MARKED_NAME if notation.marked_names and not binding else _PLAIN_NAME).match(text, position)
     if name is None:
         raise FormulaError("character", f"{text[position]!r} is no part of the language", position)
-    return Token(Kind.NAME, _name(name[0], notation), position, glued), name.end()
+    return FormulaToken(TokenKind.NAME, _name(name[0], notation), position, glued), name.end()
 
 
 def _name(written: str, notation: Notation) -> str:

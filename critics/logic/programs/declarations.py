@@ -12,7 +12,7 @@ from math import prod
 from typing import Literal as Choice
 
 from critics.logic.programs.expression import read_expression
-from critics.logic.programs.sections import Line, ProgramError, Repairs
+from critics.logic.programs.sections import ProgramError, ProgramLine, Repairs
 from critics.replay.finite.terms import Application, Function, Operator, Term, Variable
 
 MAX_MEMBERS = 200
@@ -70,13 +70,13 @@ class Declarations:
     functions: dict[str, Function] = field(default_factory=dict[str, Function])
     free: dict[str, tuple[str, Type]] = field(default_factory=dict[str, tuple[str, Type]])
     """Variables that nothing binds: each one's function without arguments, and its type."""
-    constraints: list[Line] = field(default_factory=list[Line])
+    constraints: list[ProgramLine] = field(default_factory=list[ProgramLine])
 
 
-def read_declarations(lines: list[Line], repairs: Repairs) -> Declarations:
+def read_declarations(lines: list[ProgramLine], repairs: Repairs) -> Declarations:
     """Read the section; raises `ProgramError` naming the line."""
-    listed: dict[str, tuple[Line, list[str]]] = {}
-    functions: list[tuple[Line, str, str]] = []
+    listed: dict[str, tuple[ProgramLine, list[str]]] = {}
+    functions: list[tuple[ProgramLine, str, str]] = []
     declared = Declarations()
     for line in lines:
         found = _SORT.fullmatch(line.text) or _DECLARATION.fullmatch(line.text)
@@ -90,7 +90,7 @@ def read_declarations(lines: list[Line], repairs: Repairs) -> Declarations:
         else:
             repairs.note("constraint_among_declarations")
             declared.constraints.append(line)
-    parts = [(line, name, _signature_parts(Line(line.number, right, ""))) for line, name, right in functions]
+    parts = [(line, name, _signature_parts(ProgramLine(line.number, right, ""))) for line, name, right in functions]
     for line, _, (arguments, result) in parts:
         for union in (part for part in (*arguments, result) if "+" in part):
             repairs.note("sort_union")
@@ -112,7 +112,7 @@ def is_reserved(name: str) -> bool:
     return plain.replace("_", "") in RESERVED or plain.startswith("is_")
 
 
-def _members(text: str, line: Line, repairs: Repairs) -> list[str]:
+def _members(text: str, line: ProgramLine, repairs: Repairs) -> list[str]:
     members: list[str] = []
     for part in text.split(","):
         member = part.strip().strip("'\"").strip()
@@ -131,7 +131,7 @@ def _members(text: str, line: Line, repairs: Repairs) -> list[str]:
     return members
 
 
-def _place_sorts(listed: dict[str, tuple[Line, list[str]]], declared: Declarations, repairs: Repairs) -> None:
+def _place_sorts(listed: dict[str, tuple[ProgramLine, list[str]]], declared: Declarations, repairs: Repairs) -> None:
     """Number the members of the sorts that contain all others, and find these there."""
     universes: dict[str, list[str]] = {}
     for name, (line, members) in sorted(listed.items(), key=lambda item: -len(item[1][1])):
@@ -157,7 +157,7 @@ def _place_sorts(listed: dict[str, tuple[Line, list[str]]], declared: Declaratio
             declared.members[member] = universe, number
 
 
-def _signature_parts(line: Line) -> tuple[list[str], str]:
+def _signature_parts(line: ProgramLine) -> tuple[list[str], str]:
     """Return the names of the arguments' sorts and of the result's."""
     read = read_expression(line, Repairs())
     if not isinstance(read, Application) or not read.arguments:
@@ -173,7 +173,7 @@ def _signature_parts(line: Line) -> tuple[list[str], str]:
     return arguments, results[0]
 
 
-def _sort_names(parts: Iterable[Term], line: Line) -> list[str]:
+def _sort_names(parts: Iterable[Term], line: ProgramLine) -> list[str]:
     names: list[str] = []
     for part in parts:
         match part:
@@ -191,7 +191,7 @@ def _sort_names(parts: Iterable[Term], line: Line) -> list[str]:
 
 
 def _declare(
-    name: str, arguments: list[str], result: str, declared: Declarations, line: Line, repairs: Repairs
+    name: str, arguments: list[str], result: str, declared: Declarations, line: ProgramLine, repairs: Repairs
 ) -> None:
     sorts = [_sort(argument, declared, line, repairs) for argument in arguments]
     for sort, argument in zip(sorts, arguments, strict=True):
@@ -205,7 +205,7 @@ def _declare(
     declared.functions[name] = Function(domains, value.values or None, value.type == BOOLEAN)
 
 
-def _sort(name: str, declared: Declarations, line: Line, repairs: Repairs) -> Sort:
+def _sort(name: str, declared: Declarations, line: ProgramLine, repairs: Repairs) -> Sort:
     found = declared.sorts.get(name)
     if found is not None:
         return found

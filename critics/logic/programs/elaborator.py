@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from critics.logic.programs.declarations import BOOLEAN, INTEGER, Declarations, Sort, Type, is_reserved
 from critics.logic.programs.expression import is_list, moved_inside, unlisted
-from critics.logic.programs.sections import Line, ProgramError, Repairs
+from critics.logic.programs.sections import ProgramError, ProgramLine, Repairs
 from critics.replay.finite.terms import Application, Constant, Function, Operator, Quantified, Ranges, Term, Variable
 
 Typed = tuple[Term, Type]
@@ -30,7 +30,7 @@ _VARIABLE = re.compile(r"[a-z]\d{0,2}")
 class Elaborator:
     """Elaborates the expressions of one line."""
 
-    def __init__(self, declared: Declarations, line: Line, repairs: Repairs) -> None:
+    def __init__(self, declared: Declarations, line: ProgramLine, repairs: Repairs) -> None:
         self._declared, self._line, self._repairs = declared, line, repairs
         self._num_variables = 0
 

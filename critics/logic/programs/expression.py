@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from critics.logic.programs.sections import Line, ProgramError, Repairs
+from critics.logic.programs.sections import ProgramError, ProgramLine, Repairs
 from critics.replay.cursor import TokenCursor
 from critics.replay.finite.terms import Application, Constant, Operator, Term, Variable
 
@@ -48,7 +48,7 @@ def unlisted(expressions: Sequence[Term]) -> list[Term]:
     return [part for one in expressions for part in (_parts(one) if is_list(one) else (one,))]
 
 
-def read_expression(line: Line, repairs: Repairs, *, conjoin: bool = False) -> Term:
+def read_expression(line: ProgramLine, repairs: Repairs, *, conjoin: bool = False) -> Term:
     """Read a whole line as one expression; raises `ProgramError` (`sections`) naming the line.
 
     `conjoin`: formulas with commas between them are one conjunction.
@@ -77,7 +77,7 @@ def _parts(expression: Term) -> tuple[Term, ...]:
 class ExpressionReader(TokenCursor):
     """A recursive-descent reader over one line's tokens."""
 
-    def __init__(self, line: Line, repairs: Repairs) -> None:
+    def __init__(self, line: ProgramLine, repairs: Repairs) -> None:
         self._line, self._repairs = line, repairs
         self._depth = 0
         text = line.text

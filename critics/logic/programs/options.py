@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from critics.logic.programs.declarations import INTEGER, Declarations, Type
-from critics.logic.programs.sections import Line, ProgramError, Repairs, read_submission, split_sections
-from critics.logic.programs.z3_solver import Clashes, Outcome, Z3Solver, described
+from critics.logic.programs.sections import ProgramError, ProgramLine, Repairs, split_sections
+from critics.logic.programs.z3_solver import Clashes, SolverAnswer, Z3Solver, described
 from critics.problem import Attempt, Problem
 from critics.replay.certificate import TooLarge
 from critics.replay.finite.grounding import Grounder, Tables
@@ -20,7 +20,7 @@ from critics.replay.finite.search import Solution, compiled, solutions
 from critics.replay.finite.terms import OUTSIDE, Term, Undefined, Value, called, core_record
 from critics.verdict import Malformed, TimedOut, Unproved, Vacuous, Verdict
 from critics.verdict.certificate import certify
-from critics.verdict.conclusion import Refusal, certified, is_wrong, refused, wrong_answer
+from critics.verdict.conclusion import Refusal, brief, certified, is_wrong, refused, wrong_answer
 
 Cause = Literal["underconstrained", "overconstrained"]
 Titles = Mapping[str, Sequence[str]]
@@ -30,7 +30,7 @@ Titles = Mapping[str, Sequence[str]]
 class Option(ClaimedOption):
     """One option, and where it stands."""
 
-    line: Line
+    line: ProgramLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def solved(program: OptionProgram) -> Execution:
     formulas = [tuple(map(grounder.ground, option.formulas)) for option in program.options]
     solver = Z3Solver(grounder.unknowns(), constraints, [*queries, *(f for said in formulas for f in said)])
 
-    def result(outcome: Outcome) -> CheckResult:
+    def result(outcome: SolverAnswer) -> CheckResult:
         model = None if outcome.values is None else grounder.model(outcome.values)
         return CheckResult(model, outcome.decided)
 
@@ -179,10 +179,13 @@ class OptionLanguage:
         """Judge one program; deterministic within the engine's budget, and bounded by it."""
         repairs = Repairs()
         try:
-            program = read_submission(self.read, attempt.completion, problem, repairs)
+            program = self.read(attempt.completion, repairs)
+            num, given = len(program.options), len(problem.options or program.options)
+            if num != given:
+                return Malformed("option_count", None, f"{num} options where the problem has {given}")
             run, difference = self.run(program), self.difference(problem, program)
-        except Refusal as refusal:
-            return refused(refusal, problem, None)
+        except ProgramError as error:
+            return Malformed(error.reason, None, brief(str(error)))
         except Undefined as error:
             return Malformed("undefined", None, error.why)
         except (TooLarge, RecursionError):

@@ -1,15 +1,11 @@
 """A program's text as titled sections of numbered lines, and the one error of everything that reads programs."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
-from critics.problem import Problem
 from critics.replay.cursor import ReasonedError
 from critics.replay.replies import Place, answer_place, program_place
-from critics.verdict import Malformed
-from critics.verdict.conclusion import Refusal
 
 MAX_OPTIONS = 26
 """The letters that answer with them."""
@@ -28,7 +24,7 @@ class ProgramError(ReasonedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ProgramLine:
     """One line of a section: its number in the program, its text without the comment, and the comment."""
 
     number: int
@@ -70,7 +66,7 @@ class Repairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProgramRow:
     """A line as it is written, and where it stands."""
 
     number: int
@@ -96,7 +92,7 @@ def place_of_program(completion: str, titles: Mapping[str, Sequence[str]]) -> Pl
     return program_place(completion, answer_place(completion), lambda line: heading.match(line) is not None)
 
 
-def rows(text: str, titles: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+def rows(text: str, titles: Mapping[str, Sequence[str]]) -> Iterator[ProgramRow]:
     """Yield the lines of a program; `titles` maps a section to the ways in which it is headed.
 
     Whoever asks what a reader passes over asks this as well, so that both see the same headings and fences.
@@ -107,14 +103,14 @@ def rows(text: str, titles: Mapping[str, Sequence[str]]) -> Iterator[Row]:
     for number, whole in enumerate(text.split("\n"), start=1):
         fence, found = _FENCE.match(whole), heading.match(whole)
         if fence is not None:
-            yield Row(number, start, whole, section, fence.end(), True)
+            yield ProgramRow(number, start, whole, section, fence.end(), True)
         else:
             section = section if found is None else named[found[1].lower()]
-            yield Row(number, start, whole, section, 0 if found is None else found.end(), False)
+            yield ProgramRow(number, start, whole, section, 0 if found is None else found.end(), False)
         start += len(whole) + 1
 
 
-def split_sections(text: str, titles: Mapping[str, Sequence[str]], repairs: Repairs) -> dict[str, list[Line]]:
+def split_sections(text: str, titles: Mapping[str, Sequence[str]], repairs: Repairs) -> dict[str, list[ProgramLine]]:
     """Return each section's lines that are not blank.
 
     A section that is missing is missing from the result, and one that is headed twice has the lines of both.
@@ -122,7 +118,7 @@ def split_sections(text: str, titles: Mapping[str, Sequence[str]], repairs: Repa
     """
     if len(text) > MAX_CHARACTERS:
         raise ProgramError("too_long", f"more than {MAX_CHARACTERS} characters")
-    sections: dict[str, list[Line]] = {}
+    sections: dict[str, list[ProgramLine]] = {}
     for row in rows(text, titles):
         if row.is_fence:
             continue
@@ -138,7 +134,7 @@ def split_sections(text: str, titles: Mapping[str, Sequence[str]], repairs: Repa
     return sections
 
 
-def _line(number: int, whole: str, repairs: Repairs) -> Line:
+def _line(number: int, whole: str, repairs: Repairs) -> ProgramLine:
     if _ESCAPED.search(whole) is not None:
         repairs.note("escaped_underscore")
         whole = _ESCAPED.sub("_", whole)
@@ -147,30 +143,4 @@ def _line(number: int, whole: str, repairs: Repairs) -> Line:
         whole = whole[mark.end() :]
     found = COMMENT.search(whole)
     end = len(whole) if found is None else found.start()
-    return Line(number, whole[:end].strip(), whole[end:].strip(" \t\r:"))
-
-
-class OptionProgram(Protocol):
-    """Program that makes a claim for each option."""
-
-    @property
-    def options(self) -> Sequence[object]:
-        """Claims of the options, in order."""
-        ...
-
-
-_Program = TypeVar("_Program", bound=OptionProgram)
-
-
-def read_submission(
-    read: Callable[[str, Repairs], _Program], completion: str, problem: Problem, repairs: Repairs
-) -> _Program:
-    """Return the program that `read` finds; raises `Refusal`."""
-    try:
-        program = read(completion, repairs)
-    except ProgramError as error:
-        raise Refusal(Malformed, error.reason, str(error)) from error
-    if problem.options is not None and len(problem.options) != len(program.options):
-        num, given = len(program.options), len(problem.options)
-        raise Refusal(Malformed, "option_count", f"{num} options where the problem has {given}")
-    return program
+    return ProgramLine(number, whole[:end].strip(), whole[end:].strip(" \t\r:"))

@@ -24,7 +24,7 @@ CLASH_RLIMIT, CLASH_WALL_S = 3_000_000, 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SolverAnswer:
     """Answer to whether something can hold: a model, that there is none, or that the budget ran out."""
 
     values: Mapping[int, Value] | None
@@ -70,7 +70,7 @@ class Z3Solver(_Session):
             lines.append(f"(assert (= q{number} {written(query, cardinality=True)}))")
         super().__init__(unknowns, lines, RLIMIT, WALL_S)
 
-    def check(self, query: int | None = None, *, constrained: bool = True, negated: bool = False) -> Outcome:
+    def check(self, query: int | None = None, *, constrained: bool = True, negated: bool = False) -> SolverAnswer:
         """Say whether a query by number (None: no query), or its negation, can hold."""
         switches = [self._switch("all")] if constrained else []
         if query is not None:
@@ -78,7 +78,7 @@ class Z3Solver(_Session):
             switches.append(self._z3.Not(switch) if negated else switch)
         result = self._asked(switches)
         if result != self._z3.sat:
-            return Outcome(None, decided=result == self._z3.unsat)
+            return SolverAnswer(None, decided=result == self._z3.unsat)
         values: dict[int, Value] = {}
         model = self._solver.model()
         for declaration in model.decls():
@@ -86,7 +86,7 @@ class Z3Solver(_Session):
             if name[0] == "c":
                 is_boolean = self._unknowns[int(name[1:])].is_boolean
                 values[int(name[1:])] = self._z3.is_true(value) if is_boolean else value.as_long()
-        return Outcome(values)
+        return SolverAnswer(values)
 
 
 class Clashes(_Session):

@@ -20,7 +20,7 @@ from typing import Any
 
 from critics.replay.answer_sets.language import DOMAIN, AspLiteral, AspRule, constants_of, mutants
 from critics.replay.answer_sets.reader import AspProgram, read_literal
-from critics.replay.answer_sets.stable_models import Atom, Work, answer_sets, atom_of, ground, plain
+from critics.replay.answer_sets.stable_models import Atom, SearchWork, answer_sets, atom_of, ground, plain
 from critics.replay.answer_sets.submission import ProgramTest, Submission, form_of, read_query, submission_of
 from critics.replay.answer_sets.values import Question
 from critics.replay.answers import in_terms_of
@@ -61,7 +61,7 @@ def _check(certificate: SealedCertificate) -> None:
         raise Rejected("ill_formed")
     if len(evidence["completion"]) > MAX_CHARACTERS:
         raise Rejected("too_large")
-    submission, work = submission_of(evidence["completion"]), Work()
+    submission, work = submission_of(evidence["completion"]), SearchWork()
     rules = submission.program.rules
     _check_premises(submission.program, evidence["num_premises"])
     _check_witness(rules, evidence["witness"], work)
@@ -81,11 +81,11 @@ def _check_premises(program: AspProgram, num_premises: int | None) -> None:
         raise Rejected("coverage")
 
 
-def _models(rules: Iterable[AspRule], work: Work) -> Iterator[frozenset[Atom]]:
+def _models(rules: Iterable[AspRule], work: SearchWork) -> Iterator[frozenset[Atom]]:
     return answer_sets(ground(map(plain, rules), work), work)
 
 
-def _check_witness(rules: Sequence[AspRule], witness: list[str], work: Work) -> None:
+def _check_witness(rules: Sequence[AspRule], witness: list[str], work: SearchWork) -> None:
     """Raise unless the atoms are an answer set: with each forced, one is found, and it is these and no others."""
     literals = list(map(read_literal, witness))
     if list(map(str, literals)) != witness or witness != sorted(set(witness)):
@@ -97,7 +97,7 @@ def _check_witness(rules: Sequence[AspRule], witness: list[str], work: Work) -> 
         raise Rejected("not_an_answer_set")
 
 
-def _check_value(submission: Submission, value: str, support: list[int], work: Work) -> None:
+def _check_value(submission: Submission, value: str, support: list[int], work: SearchWork) -> None:
     rules, query = submission.program.rules, read_query(submission.query)
     domain = constants_of(rules)
 
@@ -121,7 +121,7 @@ def _are_positions(positions: list[Any], rules: Sequence[AspRule]) -> bool:
     return type(positions) is list and kept and positions == sorted(set(positions)) and bool(positions)
 
 
-def _check_tests(submission: Submission, shown: list[ShownTest], num_mutants: object, work: Work) -> None:
+def _check_tests(submission: Submission, shown: list[ShownTest], num_mutants: object, work: SearchWork) -> None:
     rules, tests, numbered = submission.program.rules, submission.tests, submission.program.numbered()
     if not tests or len(tests) != len(shown):
         raise Rejected("no_tests")
@@ -149,7 +149,9 @@ def _check_tests(submission: Submission, shown: list[ShownTest], num_mutants: ob
             raise Rejected("kills_no_mutant")
 
 
-def _check_passed(rules: Sequence[AspRule], named: list[int], test: ProgramTest, shown: ShownTest, work: Work) -> None:
+def _check_passed(
+    rules: Sequence[AspRule], named: list[int], test: ProgramTest, shown: ShownTest, work: SearchWork
+) -> None:
     if not _passes(rules, test, work):
         raise Rejected("test_fails")
     if not test.contradiction:
@@ -170,7 +172,7 @@ def _check_passed(rules: Sequence[AspRule], named: list[int], test: ProgramTest,
             raise Rejected("core_not_minimal")
 
 
-def _passes(rules: Sequence[AspRule], test: ProgramTest, work: Work) -> bool:
+def _passes(rules: Sequence[AspRule], test: ProgramTest, work: SearchWork) -> bool:
     """Say whether a test passes on a program: by a search for an answer set that each condition forbids or wants."""
     domain = [AspRule((AspLiteral(DOMAIN, (c,)),)) for c in constants_of([*rules, *test.facts])]
 

@@ -20,7 +20,7 @@ MAX_WORK = 3_000_000
 """Rule evaluations and matches of one check, grounding included."""
 
 
-class Work:
+class SearchWork:
     """Budget of work of one check."""
 
     def __init__(self, limit: int = MAX_WORK) -> None:
@@ -43,7 +43,7 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Rule:
+class GroundRule:
     """Heads with their conditions: any of them (`choice`), or at least one (`|`), none for a constraint."""
 
     heads: tuple[tuple[Atom, Body], ...]
@@ -53,12 +53,12 @@ class Rule:
     upper: int | None = None
 
 
-def plain(rule: AspRule) -> Rule:
+def plain(rule: AspRule) -> GroundRule:
     """Return a rule that was read as the search takes it."""
     if not isinstance(rule.head, Choice):
-        return Rule(tuple((atom_of(literal), Body()) for literal in rule.head), _body(rule.body))
+        return GroundRule(tuple((atom_of(literal), Body()) for literal in rule.head), _body(rule.body))
     heads = tuple((atom_of(element.literal), _body(element.condition)) for element in rule.head.elements)
-    return Rule(heads, _body(rule.body), True, rule.head.lower or 0, rule.head.upper)
+    return GroundRule(heads, _body(rule.body), True, rule.head.lower or 0, rule.head.upper)
 
 
 def atom_of(literal: AspLiteral) -> Atom:
@@ -99,7 +99,7 @@ def complement(atom: Atom) -> Atom:
     return (atom[0][1:] if atom[0][0] == "-" else "-" + atom[0], *atom[1:])
 
 
-def ground(rules: Iterable[Rule], work: Work) -> list[Ground]:
+def ground(rules: Iterable[GroundRule], work: SearchWork) -> list[Ground]:
     """Return the instances whose needed atoms can be derived at all, default negation left aside."""
     listed = [apart(rule) for rule in rules]
     possible: Possible = {}
@@ -122,7 +122,7 @@ def ground(rules: Iterable[Rule], work: Work) -> list[Ground]:
     return list(found)
 
 
-def apart(rule: Rule) -> Rule:
+def apart(rule: GroundRule) -> GroundRule:
     """Name every `_` by itself; the critic refuses it anywhere but in a positive condition."""
     names = (f"_{i}" for i in count())
 
@@ -143,7 +143,7 @@ def _filled(atom: Atom, binding: Mapping[str, str]) -> Atom:
     return tuple([binding.get(term, term) for term in atom])
 
 
-def bindings(body: Body, possible: Possible, given: dict[str, str], work: Work) -> Iterator[dict[str, str]]:
+def bindings(body: Body, possible: Possible, given: dict[str, str], work: SearchWork) -> Iterator[dict[str, str]]:
     """Yield every way to bind the variables of conditions by atoms that can be derived, comparisons met."""
     found = [dict(given)]
     for pattern in body.positive:
@@ -187,7 +187,7 @@ def _rank(term: str) -> tuple[int, int, str]:
 
 
 def answer_sets(
-    rules: list[Ground], work: Work, settled: Callable[[frozenset[Atom]], bool] = lambda _: False
+    rules: list[Ground], work: SearchWork, settled: Callable[[frozenset[Atom]], bool] = lambda _: False
 ) -> Iterator[frozenset[Atom]]:
     """Yield every answer set; raises `TooLarge`. Those above a set of atoms that is `settled` may be left out."""
     atoms = {atom for rule in rules for atom, _, _ in rule.heads}
@@ -209,7 +209,7 @@ def _search(
     rules: list[Ground],
     open_: list[Atom],
     guess: dict[Atom, bool],
-    work: Work,
+    work: SearchWork,
     settled: Callable[[frozenset[Atom]], bool],
 ) -> Iterator[frozenset[Atom]]:
     lower = _derived(rules, guess, work, certain=True)
@@ -229,7 +229,7 @@ def _search(
         yield model
 
 
-def _derived(rules: list[Ground], guess: dict[Atom, bool], work: Work, *, certain: bool) -> set[Atom]:
+def _derived(rules: list[Ground], guess: dict[Atom, bool], work: SearchWork, *, certain: bool) -> set[Atom]:
     """Return what follows whatever the open guesses come to, or (not `certain`) what some of them could let follow.
 
     An atom that is not open and not guessed is derived or it is not: for `not`, it is open.
@@ -261,7 +261,7 @@ def _is_hopeless(
     guess: dict[Atom, bool],
     lower: set[Atom] | frozenset[Atom],
     upper: set[Atom] | frozenset[Atom],
-    work: Work,
+    work: SearchWork,
 ) -> bool:
     """Say whether no answer set lies between the bounds, because of a guess, a rule, a bound or a complement."""
     work.spend(len(rules))
@@ -282,7 +282,7 @@ def _is_hopeless(
     return False
 
 
-def _is_minimal(rules: list[Ground], model: frozenset[Atom], work: Work) -> bool:
+def _is_minimal(rules: list[Ground], model: frozenset[Atom], work: SearchWork) -> bool:
     """Say whether no smaller set satisfies the reduct; without disjunctions the least model is minimal as it is."""
     if not any(len(rule.heads) > 1 and not rule.choice for rule in rules):
         return True
@@ -290,7 +290,7 @@ def _is_minimal(rules: list[Ground], model: frozenset[Atom], work: Work) -> bool
 
 
 def _models(
-    rules: list[Ground], model: frozenset[Atom], chosen: frozenset[Atom], work: Work
+    rules: list[Ground], model: frozenset[Atom], chosen: frozenset[Atom], work: SearchWork
 ) -> Iterator[frozenset[Atom]]:
     """Yield models of the reduct within `model`, every minimal one among them."""
     true = set(chosen)

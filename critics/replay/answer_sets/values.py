@@ -12,8 +12,8 @@ from critics.replay.answer_sets.language import is_variable
 from critics.replay.answer_sets.stable_models import (
     Atom,
     Body,
-    Rule,
-    Work,
+    GroundRule,
+    SearchWork,
     answer_sets,
     assignments,
     atom_of,
@@ -23,14 +23,14 @@ from critics.replay.answer_sets.stable_models import (
 from critics.replay.answer_sets.submission import AspQuery, Connective, QueryAtom
 from critics.replay.certificate import TooLarge
 
-Case: TypeAlias = tuple[Rule, ...]
+Case: TypeAlias = tuple[GroundRule, ...]
 _CONDITIONAL = ("IF-THEN", "ALL", "SOME")
 
 
 class Question:
     """One query over one program: `value` is true, false or unknown, and None where the program is inconsistent."""
 
-    def __init__(self, rules: Iterable[Rule], query: AspQuery, domain: Iterable[str], work: Work) -> None:
+    def __init__(self, rules: Iterable[GroundRule], query: AspQuery, domain: Iterable[str], work: SearchWork) -> None:
         self._rules, self._query, self._blocks, self._work = tuple(rules), query, query.blocks, work
         named = [term for literal in query.atoms() for term in literal.arguments if not is_variable(term)]
         self._constants = list(dict.fromkeys([*domain, *named]))
@@ -205,14 +205,14 @@ class Question:
             raise TooLarge("a quantified assumption over compound blocks")
         given, then = atom_of(one.literal), atom_of(other.literal)
         then = then if positive else complement(then)
-        rules = [Rule(((then, Body()),), Body((given,)))]
+        rules = [GroundRule(((then, Body()),), Body((given,)))]
         if names == sorted(self._blocks[second].variables):
-            rules.append(Rule(((complement(given), Body()),), Body((complement(then),))))
+            rules.append(GroundRule(((complement(given), Body()),), Body((complement(then),))))
         return [tuple(rules)]
 
 
-def _fact(atom: Atom) -> Rule:
-    return Rule(((atom, Body()),), Body())
+def _fact(atom: Atom) -> GroundRule:
+    return GroundRule(((atom, Body()),), Body())
 
 
 def _filled(block: QueryAtom, env: Mapping[str, str]) -> Atom:
