@@ -42,7 +42,7 @@ NAMES = {
     "true": "True", "false": "False", "unknown": "Uncertain", "inconsistent": "Inconsistent", "undecided": "Undecided",
 }  # fmt: skip
 BUDGET = SolverBudget()
-CVC5 = solvers.SolverBudget(cvc5_ms=3_000, finite_models=True)
+CVC5 = solvers.Budget(cvc5_ms=3_000, finite_models=True)
 
 
 def read(*texts: str) -> list[Formula]:

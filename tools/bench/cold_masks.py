@@ -7,7 +7,7 @@ from time import process_time
 
 from rollout.decoding.automaton import RegularLanguage
 from rollout.decoding.masks import MaskEngine
-from rollout.decoding.rows import BenchRow as GuidedRow
+from rollout.decoding.rows import Row as GuidedRow
 from rollout.guides.logic import LogicGuide
 from rollout.problems.prontoqa import PrOntoQA, generate
 from training.benches.cells import BenchRow

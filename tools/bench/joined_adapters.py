@@ -9,8 +9,8 @@ from time import process_time
 from typing import Any
 
 from rollout.decoding.masks import MaskEngine
-from rollout.decoding.rows import BenchRow as GuidedRow
 from rollout.decoding.rows import Request, RequestLimits
+from rollout.decoding.rows import Row as GuidedRow
 from rollout.policies.adapted import joined
 from rollout.records.sampling import ALL_OFF
 from tools.bench.timing import Timing, interleaved

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 
 from rollout.decoding.masks import Mask, MaskEngine
-from rollout.decoding.rows import BenchRow as GuidedRow
 from rollout.decoding.rows import RequestLimits
+from rollout.decoding.rows import Row as GuidedRow
 from rollout.records.sampling import ALL_OFF
 from training.benches.cells import BenchCell, BenchRow, Setting, value
 from training.benches.decoding import SHAPES, Bench, shape_of

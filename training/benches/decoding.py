@@ -11,8 +11,8 @@ from time import perf_counter
 from typing import Any
 
 from rollout.decoding.masks import Mask, MaskEngine
-from rollout.decoding.rows import BenchRow as GuidedRow
 from rollout.decoding.rows import Request, RequestLimits
+from rollout.decoding.rows import Row as GuidedRow
 from rollout.records.sampling import ALL_OFF, Sampling, Switches
 from training.benches.cells import BenchCell, BenchRow, Setting, peak_rows, settle, value
 from training.benches.synthetic import (

@@ -18,7 +18,7 @@ _REPLIES = (
     ("response.body.output.-1.content.0.text", "response.body.status", "incomplete"),
     ("result.message.content.0.text", "result.message.stop_reason", "max_tokens"),
 )
-"""Where the batches of OpenAI (chats, responses) and Anthropic have the reply, why it ended, and if it was cut off."""
+"""Places of the reply, of why it ended, and of a cut, in batches of OpenAI (chats, responses) and Anthropic."""
 _ASKED = ("body.messages", "body.input", "params.messages")
 
 
