@@ -5,12 +5,12 @@ starts late has to make the earlier items too.
 """
 
 import random
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, islice
-from typing import Protocol
+from itertools import chain, cycle, islice
+from typing import NamedTuple, Protocol
 
 from critics.errors import InputError
 from critics.formats.equivalence.language import Language, read_regex
@@ -77,49 +77,119 @@ class _DrawingSource(Protocol):
         ...
 
 
+class ItemTurn(NamedTuple):
+    """An item to come."""
+
+    item: int
+    category: int
+    before: int
+    """Number of items of the category before it."""
+
+
+class Turns:
+    """Rotation of the categories, without those that have no more formulas."""
+
+    def __init__(self, categories: Sequence[int]) -> None:
+        self._left, self._place, self._made = list(categories), 0, Counter[int]()
+        self.num_made = 0
+
+    def now(self) -> ItemTurn | None:
+        """Return the next item's turn; None where no category is left."""
+        if not self._left:
+            return None
+        category = self._left[self._place]
+        return ItemTurn(self.num_made, category, self._made[category])
+
+    def coming(self) -> Iterator[ItemTurn]:
+        """Yield the turns from now on, as they are if no category runs out; what happens meanwhile changes none."""
+        order, before = (*self._left[self._place :], *self._left[: self._place]), Counter(self._made)
+        for item, category in enumerate(cycle(order), self.num_made):
+            yield ItemTurn(item, category, before[category])
+            before[category] += 1
+
+    def pass_on(self) -> None:
+        """Count the item whose turn it was as made."""
+        category = self._left[self._place]
+        self._made[category] += 1
+        self._place = (self._place + 1) % len(self._left)
+        self.num_made += 1
+
+    def leave_out(self) -> None:
+        """Count the category whose turn it is as one that has no more formulas."""
+        self._left.pop(self._place)
+        self._place %= max(1, len(self._left))
+
+
+class Candidate(NamedTuple):
+    """A problem, unless there was one with its key before."""
+
+    key: int | str
+    problem: Problem
+
+
+class FormulaDrawing:
+    """Draws the formulas of a data set: what a turn comes to depends on nothing else but the keys to be avoided."""
+
+    def __init__(self, config: Formulas, seed: int) -> None:
+        self.config, self.seed = config, seed
+        self._language = language_of(config)
+        is_regex = self._language is Language.REGEX
+        self._source: _DrawingSource = _RegexSource(config) if is_regex else _FormulaSource(config)
+
+    def candidate(self, turn: ItemTurn, seen: Container[int | str]) -> Candidate | None:
+        """Return the first formula that is drawn and not seen; None where there seem to be no more."""
+        rng = random.Random(item_seed(self.config.name, self.config.split, self.seed, turn.item, turn.category))
+        for _ in range(MAX_DRAWS):
+            found = self._source.drawn(turn.category, turn.before, rng)
+            if found is not None and found.key not in seen:
+                return Candidate(found.key, self._problem(turn, found))
+        return None
+
+    def _problem(self, turn: ItemTurn, found: Drawn) -> Problem:
+        config = self.config
+        meta: dict[str, object] = {
+            "language": self._language.value,
+            "by": config.by,
+            "category": turn.category,
+            **found.measure(),
+        }
+        if isinstance(config, EnglishFirstOrderFormulas):
+            meta["english"] = True
+        if isinstance(config, OwnGrammar):
+            meta["signs"] = sorted({sign for sign in "→↔⊕|" if sign in config.grammar().signs()})
+        return Problem(
+            f"{config.name}/{config.split}/{self.seed}/{turn.item}",
+            config.name,
+            context(read_notation(meta)),
+            question(found.text),
+            answer="true",
+            formal=Formal((), found.text),
+            meta=meta,
+        )
+
+
 def generate(config: Formulas, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
     """Yield items `start` to `start + num - 1`; raises `InputError` where there are not so many."""
-    return islice(_problems(config, seed), start, start + num)
+    return islice(problems(FormulaDrawing(config, seed)), start, start + num)
 
 
-def _problems(config: Formulas, seed: int) -> Iterator[Problem]:
-    """Yield all problems, category by category in turn, without those that have no more formulas."""
-    source: _DrawingSource = (_RegexSource if language_of(config) is Language.REGEX else _FormulaSource)(config)
-    seen, made, item = set[int | str](), Counter[int](), 0
-    turns = deque(config.categories)
-    while turns:
-        category = turns[0]
-        rng = random.Random(item_seed(config.name, config.split, seed, item, category))
-        draws = (source.drawn(category, made[category], rng) for _ in range(MAX_DRAWS))
-        found = next((drawn for drawn in draws if drawn is not None and drawn.key not in seen), None)
+def problems(drawing: FormulaDrawing, ahead: Callable[[Turns], Candidate | None] = lambda _: None) -> Iterator[Problem]:
+    """Yield all problems; `ahead` may know what the turn that it is comes to where nothing was seen before."""
+    config, turns, seen = drawing.config, Turns(drawing.config.categories), set[int | str]()
+    while (turn := turns.now()) is not None:
+        found = ahead(turns)
+        if found is None or found.key in seen:
+            found = drawing.candidate(turn, seen)
         if found is None:
-            turns.popleft()
+            turns.leave_out()
             continue
         seen.add(found.key)
-        yield _problem(config, f"{config.name}/{config.split}/{seed}/{item}", category, found)
-        made[category] += 1
-        item += 1
-        turns.rotate(-1)
+        yield found.problem
+        turns.pass_on()
     raise InputError(
-        f"{config.name}: there are no more than {item} such formulas in split {config.split!r}; ask for "
+        f"{config.name}: there are no more than {turns.num_made} such formulas in split {config.split!r}; ask for "
         "fewer, name more categories, or set distinct to 'text'"
     )
-
-
-def _problem(config: Formulas, name: str, category: int, found: Drawn) -> Problem:
-    meta: dict[str, object] = {
-        "language": language_of(config).value,
-        "by": config.by,
-        "category": category,
-        **found.measure(),
-    }
-    if isinstance(config, EnglishFirstOrderFormulas):
-        meta["english"] = True
-    if isinstance(config, OwnGrammar):
-        meta["signs"] = sorted({sign for sign in "→↔⊕|" if sign in config.grammar().signs()})
-    formal = Formal((), found.text)
-    said = context(read_notation(meta))
-    return Problem(name, config.name, said, question(found.text), answer="true", formal=formal, meta=meta)
 
 
 class _FormulaSource:

@@ -1,6 +1,6 @@
 """`problems`: generated, or converted from a published file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args
@@ -15,6 +15,7 @@ from rollout.problems.splits import Split
 from training.commands.messages import say, say_or_print
 from training.commands.options import Json, Out, Seed
 from training.configuration.section import read_override
+from training.hardware import num_cores
 from training.records.store import write_new_records, write_text
 
 EVERY = "autoeval-all"
@@ -40,6 +41,9 @@ def problems(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A key of the generator, e.g. depths=[1,2].")
     ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Processes that draw formulas of autoeval-..; else all cores.")
+    ] = None,
     figure: Annotated[
         Path | None, typer.Option("--figure", help="Draw how many formulas of autoeval-.. have each depth, signs, ..")
     ] = None,
@@ -50,8 +54,9 @@ def problems(
 ) -> None:
     """Generate problems of a data set, or convert a published file to problem records."""
     is_language = source is None and (name in LANGUAGES or name == EVERY)
-    if not is_language and figure is not None:
-        raise InputError(f"problems {name}: --figure is for formulas that are generated: {', '.join(LANGUAGES)}")
+    if not is_language and (figure, jobs) != (None, None):
+        option = "--jobs" if figure is None else "--figure"
+        raise InputError(f"problems {name}: {option} is for formulas that are generated: {', '.join(LANGUAGES)}")
     configurations: dict[str, Any] = {}
     if source is not None:
         from rollout.published.loaders import load_published
@@ -68,7 +73,7 @@ def problems(
             configurations = {own: family(own).configured(keys, split_) for own in names}  # type: ignore[arg-type]
         except ValueError as error:
             raise InputError(f"problems {name}: {error}") from error
-        listed = [p for own, keys in configurations.items() for p in family(own).generate(keys, num or 200, seed=seed)]
+        listed = [p for own, keys in configurations.items() for p in _generated(own, keys, num or 200, seed, jobs)]
     if classes_by is not None:
         listed = classified(name, listed, classes_by, seed=seed)
     records = [problem.record() for problem in listed]
@@ -116,6 +121,15 @@ def _say_what_they_are(name: str, listed: Sequence[Problem], found: Mapping[str,
         for finding in (each for each in findings if not each.is_sound):
             say(f"{finding.id}: {', '.join(finding.defects)}{'' if finding.is_problem else ', left out'}")
         say(f"{sum(bool(f.repairs) for f in findings)} records were repaired (meta.repairs says how)")
+
+
+def _generated(name: str, configuration: Any, num: int, seed: int, jobs: int | None) -> Iterable[Problem]:
+    """Return generated problems: the same ones, by however many processes."""
+    if name in LANGUAGES:
+        from rollout.formulas.ahead import generate_ahead
+
+        return generate_ahead(configuration, num, seed=seed, jobs=num_cores() if jobs is None else jobs)
+    return family(name).generate(configuration, num, seed=seed)
 
 
 def _prontoqa_keys(name: str, hops: str | None, ontology: str | None, ordered: bool) -> dict[str, Any]:
