@@ -13,9 +13,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from rollout.formulas.ahead import generate_ahead
-
 from critics.errors import InputError
+from rollout.formulas.ahead import generate_ahead
 from rollout.problems.catalogue import family
 from rollout.problems.splits import Split
 from training.autoeval.dataset_statistics import PAPER, said, statistics_of
