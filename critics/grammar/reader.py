@@ -29,7 +29,6 @@ from critics.grammar.sentences import sentence
 from critics.grammar.tokens import Token, UnreadMark, tokenize
 from critics.grammar.words import REFUSED
 from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.solvers import are_equivalent
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 80
@@ -126,6 +125,8 @@ class Reader:
         least = min(map(buried, found))
         first, *others = [formula for formula in found if buried(formula) == least]
         for other in others:
+            from critics.logic.first_order.solvers import are_equivalent
+
             if not are_equivalent(first, other):
                 both_of = f"two readings: {canonical(lettered(first))}, or {canonical(lettered(other))}"
                 return _refusal(text, chart, Bar(0, f"{both_of}: say which is meant"))

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, cast
 
 import typer
 
-from training.records.open_store import OpenStore
-
 if TYPE_CHECKING:
     from rollout.servers.connection import KeptReply
+    from training.records.open_store import OpenStore
 
 _WRITTEN = ("out", "traces", "table")
 """Options that name what a command writes."""
@@ -42,8 +41,10 @@ class ReplyLog:
     """Number of replies to each request that whoever asked it has got."""
 
     @cached_property
-    def store(self) -> OpenStore:
+    def store(self) -> "OpenStore":
         """The file, opened when the first server is asked."""
+        from training.records.open_store import OpenStore
+
         return OpenStore(self.path)
 
     def forget(self) -> None:
