@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
     from critics.verdict.certificate import Certificate
     from rollout.records.traces import Trace
-    from training.configuration.learning import Keep
+    from training.configuration.learning import Keep, Text
 
     __version__: str
 
@@ -107,6 +107,7 @@ def filter(  # noqa: A001
     format: str | None = None,  # noqa: A002
     language: str | None = None,
     timeout_s: float = 10.0,
+    text: "Text" = "sampled",
 ) -> _Rows:
     """Judge all rows, and return those that the filter `keep` keeps: a list for a list, a Dataset for a Dataset.
 
@@ -118,7 +119,7 @@ def filter(  # noqa: A001
 
     Kept rows are as they came, in their order, and have five more columns: `verdict`, `reason`, `grade` (None where
     nothing was certified), `judgement`, the verdict record with its certificate, and `attempt`, what was judged (in a
-    Dataset both are JSON text).
+    Dataset both are JSON text). With `text="proved"`, `attempt` is the text cut to what its critic read and bears out.
 
     With `jobs=1` rows are judged in this process, without a time limit; with more, in so many processes, which are
     killed after `timeout_s` seconds a row. Neither scripts nor notebooks need a `__main__` guard for that. Raises
@@ -127,7 +128,7 @@ def filter(  # noqa: A001
     """
     from training.exchange.filtering import filtered
 
-    return filtered(dataset, keep, jobs, columns, answers, format, language, timeout_s)
+    return filtered(dataset, keep, jobs, columns, answers, format, language, timeout_s, text)
 
 
 def save(dataset: Iterable[Any], folder: "str | Path", *, jobs: int = 1, timeout_s: float = 10.0) -> dict[str, Any]:

@@ -339,7 +339,7 @@ SEED = Path(__file__).parents[1] / "checkpoints/seed"
 
 
 def line(run, **arm) -> Line:
-    arms = [{"name": "both", "keep": "strict", "decoding": "guided", "prune": True, "hindsight": True, **arm}]
+    arms = [{"name": "both", "keep": "strict", "decoding": "guided", "text": "proved", "hindsight": True, **arm}]
     config = RunConfig.model_validate({"name": "t", "model": {"name": str(SEED)}, "arms": arms})
     return Line(config, run, config.arms[0], 0, Here())
 
@@ -365,11 +365,11 @@ def test_a_round_curates_derived_traces_and_a_killed_one_ends_the_same(tmp_path)
     for file in ("examples.jsonl", "derived.jsonl", "summary.json"):
         assert (folders[0] / file).read_bytes() == (folders[1] / file).read_bytes()
     summary = json.loads((folders[0] / "summary.json").read_text())
-    assert {k: summary[k] for k in ("sampled", "certified", "kept", "pruned", "relabelled", "leaked", "examples")} == {
-        "sampled": 2, "certified": 1, "kept": 2, "pruned": 1, "relabelled": 1, "leaked": 0, "examples": 2,
+    assert {k: summary[k] for k in ("sampled", "certified", "kept", "cut", "relabelled", "leaked", "examples")} == {
+        "sampled": 2, "certified": 1, "kept": 2, "cut": 1, "relabelled": 1, "leaked": 0, "examples": 2,
     }  # fmt: skip
     ids = [example["id"] for example in read_records(folders[0] / "examples.jsonl")]
-    assert ids == ["round-000/rex#0~hindsight", "round-000/rex#1~pruned"]
+    assert ids == ["round-000/rex#0~hindsight", "round-000/rex#1~proved"]
     assert recheck(read_records(folders[0] / "derived.jsonl", checksum=True))["accepted"] == 2
 
 
@@ -387,7 +387,7 @@ def test_a_round_asks_no_question_that_its_evaluation_asks(tmp_path):
 
 def test_a_plain_strict_round_derives_nothing(tmp_path):
     trace = judged(trace_of(EARLY, prompt="p", completion_ids=[1]))
-    curate(line(tmp_path, prune=False, hindsight=False), 0, stored(tmp_path, [trace]))
+    curate(line(tmp_path, text="sampled", hindsight=False), 0, stored(tmp_path, [trace]))
     folder = tmp_path / "round-000" / "dataset"
     assert sorted(path.name for path in folder.iterdir()) == [
         "README.md",
@@ -396,7 +396,7 @@ def test_a_plain_strict_round_derives_nothing(tmp_path):
         "lineage.jsonl",
         "summary.json",
     ]
-    assert not {"pruned", "relabelled", "leaked"} & json.loads((folder / "summary.json").read_text()).keys()
+    assert not {"cut", "relabelled", "leaked"} & json.loads((folder / "summary.json").read_text()).keys()
 
 
 def test_other_data_sets_are_asked_in_their_own_words():

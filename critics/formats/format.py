@@ -5,7 +5,7 @@ Each format is a folder of `critics.formats` whose module `format` has its `FORM
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from critics.text.part import TextPart, TextStep
 from critics.verdict import Certified, Verdict
 from critics.verdict.certificate import Certificate, RecordedEvidence, certify, read_certificate, regraded
 from critics.verdict.conclusion import Refusal, wrong_answer
+from critics.verdict.reading import Span
 
 Judge = Callable[[Problem, Attempt], Verdict]
 
@@ -65,6 +66,14 @@ class Format(TextPart, ABC):
     def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         """Return the attempt that the evidence of a certificate holds, and what its problem's `meta` must say."""
         return str(evidence.get("program", evidence.get("completion"))), {}
+
+    def proved(self, attempt: Attempt, spans: Sequence[Span]) -> str:
+        """Return the text of a certified attempt without what nothing stands behind; of a reply, its program alone."""
+        from critics.text.trust.comments import without
+
+        program = self.answered(attempt).completion
+        comments = self.comments(program)
+        return program if comments is None else without(program, ((one.start, one.end) for one in comments))
 
     def explain(self, attempt: Attempt) -> str | None:
         """Return what can be shown of a program that runs and gives no answer; None where there is nothing to show.

@@ -129,7 +129,9 @@ class Trace:
     derived_from: str | None = None
     """Id of the trace that this one was made of."""
     by: str | None = None
-    """Name of the step that made it of that one: prune or hindsight."""
+    """Name of the step that made it of that one: proved or hindsight."""
+    sampled: str = ""
+    """The text as it was sampled, where `completion` is what is proved of it; nothing judges it."""
     judgement: Judgement | None = None
 
     @property
@@ -185,6 +187,7 @@ class Trace:
             **({"completion_ids": list(self.completion_ids)} if has_ids else {}),
             **self._sampled(),
             **self.provenance,
+            **({"sampled": self.sampled} if self.sampled else {}),
             **({} if self.judgement is None else {"judgement": self.judgement.record(self.id)}),
         }
 
@@ -247,6 +250,7 @@ def read_trace(record: Mapping[str, Any]) -> Trace:
             thoughts=record.get("thoughts") or "",
             derived_from=record.get("derived_from"),
             by=record.get("by"),
+            sampled=record.get("sampled") or "",
             judgement=read_judgement(judgement) if is_object(judgement) else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

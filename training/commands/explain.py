@@ -114,7 +114,9 @@ def _of_kept(folder: Path, name: str) -> Mapping[str, Any]:
         raise InputError(f"{folder}: is no folder that `certistar filter` wrote; name such a one, or a file")
     rows = [row for path in paths for row in read_records(path)]
     ends = (f"/{name}", f"/row-{name}")
-    found = [row for row in rows if row.get("id") == name] or [r for r in rows if str(r.get("id")).endswith(ends)]
+    ids = [str(row.get("id")).removesuffix("~proved") for row in rows]
+    found = [row for row in rows if row.get("id") == name]
+    found = found or [row for row, id_ in zip(rows, ids, strict=True) if id_.endswith(ends) or id_ == name]
     if len(found) == 1:
         return found[0]
     such = f"such as {rows[0].get('id')}" if rows else "for it has none"

@@ -16,8 +16,8 @@ def filter(  # noqa: A001
     ],
     out: Out,
     keep: Annotated[str, typer.Option("--keep", help="strict, trusted, proved, majority, naive, ..")] = "strict",
+    text: Annotated[str, typer.Option("--text", help="sampled, or proved: cut to what the critic read.")] = "sampled",
     verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about attempts.")] = None,
-    prune: Annotated[bool, typer.Option("--prune", help="Rewrite proofs to the steps that they use.")] = False,
     hindsight: Annotated[
         bool, typer.Option("--hindsight", help="Relabel failed traces as attempts at what they prove.")
     ] = False,
@@ -57,5 +57,5 @@ def filter(  # noqa: A001
     from training.commands.keeping import FilterOptions, filter_rows
 
     of_tables = (columns, answers, format_, formalise, dataset, encoding)
-    of_traces = (verdicts, prune, hindsight, held_out)
-    filter_rows(source, FilterOptions(keep, out, *of_tables, *of_traces, limit, jobs, timeout, as_json))
+    of_traces = (verdicts, hindsight, held_out)
+    filter_rows(source, FilterOptions(keep, text, out, *of_tables, *of_traces, limit, jobs, timeout, as_json))

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from critics import registry
 from critics.errors import InputError
+from critics.judge import Judging
 from critics.text.reference import TRANSLATORS
 from rollout.published.recorded import holds_recorded
 from rollout.records.sampling import batches
@@ -24,7 +25,7 @@ from training.commands.attempts import (
     with_verdicts,
 )
 from training.commands.messages import print_counts, say
-from training.configuration.learning import CERTIFIED, KEEPS, Keep
+from training.configuration.learning import CERTIFIED, KEEPS, Keep, Text
 from training.configuration.section import nearest
 from training.curation.filters import FITS_ANOTHER, independent, is_certified, judged, kept, kept_by_grade, select
 from training.curation.outcomes import coverage, meanings, told
@@ -59,6 +60,7 @@ class FilterOptions:
     """Options of the command, by their names."""
 
     keep: str
+    text: str
     out: Path
     columns: list[str] | None
     answers: list[str] | None
@@ -68,7 +70,6 @@ class FilterOptions:
     dataset: str | None
     encoding: str | None
     verdicts: Path | None
-    prune: bool
     hindsight: bool
     held_out: Path | None
     limit: int | None
@@ -82,6 +83,8 @@ def filter_rows(source: Path, asked: FilterOptions) -> None:
     keep = asked.keep
     if keep not in KEEPS:
         raise InputError(f"--keep {keep!r} is not known; write one of {', '.join(KEEPS)}")
+    if asked.text not in get_args(Text):
+        raise InputError(f"--text {asked.text!r} is not known; write one of {', '.join(get_args(Text))}")
     is_recorded = source.is_file() and holds_recorded(source)
     found = [] if is_recorded else read_rows(source, asked.encoding)
     revoked = read_revocations(source.parent) if source.is_file() else Revocations()
@@ -93,7 +96,7 @@ def filter_rows(source: Path, asked: FilterOptions) -> None:
     is_table = not is_recorded and not any(
         isinstance(row.values.get("problem"), Mapping) for rows in found for row in rows.rows[:20]
     )
-    of_others = ("verdicts", "prune", "hindsight", "held_out")
+    of_others = ("verdicts", "hindsight", "held_out")
     if not is_table:
         of_others = ("columns", "answers", "format", "formalise", "dataset")
     if given := next((name for name in of_others if getattr(asked, name)), None):
@@ -139,20 +142,21 @@ def _digest(found: Sequence[Rows | bytes], asked: FilterOptions, revoked: Revoca
 
 
 def _derivation(asked: FilterOptions) -> "Derivation | None":
-    for option, wanted in (("--prune", asked.prune), ("--hindsight", asked.hindsight)):
-        if wanted and asked.keep not in ("strict", "trusted"):
+    is_cut = asked.text == "proved"
+    for option, wanted in (("--text proved", is_cut), ("--hindsight", asked.hindsight)):
+        if wanted and asked.keep not in CERTIFIED:
             raise InputError(f"{option} needs --keep strict or trusted, because what it makes is judged by its proof")
     if asked.held_out is not None and not asked.hindsight:
         raise InputError("--held-out is for --hindsight, which alone asks new questions; leave it out")
     if asked.hindsight and asked.held_out is None:
         say("relabelled problems are not compared with evaluation problems; name these by --held-out FILE")
-    if not (asked.prune or asked.hindsight):
+    if not (is_cut or asked.hindsight):
         return None
     from training.curation.derivation import Derivation, contents_of
     from training.rounds.problems import read_problems
 
     held_out = None if asked.held_out is None else contents_of(read_problems(asked.held_out))
-    return Derivation(asked.prune, asked.hindsight, held_out)
+    return Derivation(is_cut, asked.hindsight, held_out)
 
 
 def _filter_table(
@@ -184,7 +188,9 @@ def _filter_table(
         about["formalised_by"] = None if digests is None else digests.record()
     judge_all = judging(asked.jobs, asked.timeout_s, anew=True)
     traces = list(judged(attempts, judge_all))
-    summary = write_dataset(traces, table, keep, asked.out, about, judge_all)
+    candidates, failures = _derived(traces, _derivation(asked), judge_all)
+    about |= failures
+    summary = write_dataset(traces, candidates, table, keep, asked.out, about, judge_all)
     opened.unlink(missing_ok=True)
     if not asked.as_json:
         _show_reasons(traces, table)
@@ -239,12 +245,7 @@ def _keep_attempts(
     judge_all = judging(asked.jobs, asked.timeout_s)
     traces = list(traces_that_are(believed, rejected))
     origins = {trace.id: origin(trace.record()) for trace in traces if kept(trace, keep)}
-    candidates: Sequence[Trace] = traces
-    failures: Counter[str] = Counter()
-    if derivation is not None:
-        from training.curation.derivation import derive
-
-        candidates, failures = derive(traces, derivation, judge_all)
+    candidates, failures = _derived(traces, derivation, judge_all)
     chosen, foreign = independent(select(candidates, keep), keep, judge_all)
     rejected += [{"id": id_, "reason": FITS_ANOTHER} for id_ in foreign]
     lessons = list(taught(chosen, rejected))
@@ -268,6 +269,17 @@ def _keep_attempts(
             write_records(folder / DERIVED, (trace.record() for trace in derived), checksum=True)
         write_kept(folder, asked.out.name, Kept(examples, origins, lessons, left, summary))
     return summary
+
+
+def _derived(
+    traces: Sequence[Trace], derivation: "Derivation | None", judge_all: Judging
+) -> tuple[Sequence[Trace], Counter[str]]:
+    """Return the candidates of the filter: traces, or what is derived in their places; and what came to nothing."""
+    if derivation is None:
+        return traces, Counter()
+    from training.curation.derivation import derive
+
+    return derive(traces, derivation, judge_all)
 
 
 def _show(summary: Mapping[str, Any], asked: FilterOptions) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from training.configuration.learning import Text
 from training.configuration.section import ConfigError, Positive, Rate, Section
 
 Tracker = Literal["none", "trackio", "wandb", "tensorboard"]
@@ -65,6 +66,9 @@ class TrainingConfig(Section):
     loss_on: LossOn = "completion"
     """covered: not on tokens of what the critic could not read, as `unread` of an example says; what no critic reads
     (dialogs, programs) is learnt as before."""
+    text: Text = "sampled"
+    """Text of the examples that a run's arms make of certified attempts (docs/filtering.md); `certistar train` learns
+    examples as they stand. sampled, because the paper trains on the whole."""
     gradient_checkpointing: bool = False
     sharding: Sharding = "none"
     """Parts of a model that are spread. none: no part (DDP). zero2 and zero3 need the package deepspeed."""

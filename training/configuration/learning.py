@@ -22,6 +22,8 @@ Keep = Literal[
     "well-formed",
     "unfiltered",
 ]
+Text = Literal["sampled", "proved"]
+"""sampled: a certified text as it was written. proved: cut to what its critic read and bears out, judged again."""
 KEEPS: tuple[Keep, ...] = get_args(Keep)
 CERTIFIED: tuple[Keep, ...] = ("strict", "faithful", "trusted")
 """The filters that ask for a certificate."""

@@ -16,7 +16,7 @@ from rollout.problems.catalogue import LANGUAGES
 from rollout.problems.splits import Split
 from rollout.records.sampling import Decoding
 from training.configuration.fine_tuning import TrainingConfig
-from training.configuration.learning import CurriculumConfig, Keep
+from training.configuration.learning import CERTIFIED, CurriculumConfig, Keep, Text
 from training.configuration.model import Format, ModelConfig, SamplingConfig
 from training.configuration.problems import ProblemsConfig
 from training.configuration.section import Positive, Rate, Section, nearest, read_yaml, validated
@@ -57,8 +57,8 @@ class ArmConfig(Section):
     taught_by: Literal["itself", "references", "nobody"] = "itself"
     """itself: traces of its own. references: gold answers, or annotated formulas, as baselines are fine-tuned.
     nobody: it samples no training problem and learns nothing, and is only measured."""
-    prune: bool = False
-    """Rewrite what strict keeps to the inferences that its proof uses; off, because the paper trains on the whole."""
+    text: Text | None = None
+    """The text of what is kept, where it is another than `training.text`."""
     hindsight: bool = False
     """Relabel a failed trace as an attempt at another goal that it proves; off, because the paper drops it."""
 
@@ -69,10 +69,11 @@ class ArmConfig(Section):
 
     @model_validator(mode="after")
     def _settings_fit(self) -> Self:
-        wanted = [name for name in ("prune", "hindsight") if getattr(self, name)]
-        if wanted and (self.keep not in ("strict", "trusted") or self.format != "guided"):
+        if self.text == "proved" and self.keep not in CERTIFIED:
+            raise ValueError("text: proved needs `keep: strict` (or `trusted`), because it is cut to its proof")
+        if self.hindsight and (self.keep not in CERTIFIED or self.format != "guided"):
             raise ValueError(
-                f"{wanted[0]}: needs `keep: strict` (or `trusted`) and `strategy: guided`, because its proof judges "
+                "hindsight: needs `keep: strict` (or `trusted`) and `strategy: guided`, because its proof judges "
                 "what it makes"
             )
         if self.taught_by == "references" and not isinstance(self.strategy, SingleConfig):

@@ -1,13 +1,15 @@
-"""Traces made of traces: what strict keeps pruned to its proofs, and what failed relabelled in hindsight.
+"""Traces made of traces: certified texts cut to what is proved, and what failed relabelled in hindsight.
 
     judged traces -> drafts -> judged anew -> derived traces, each in its original's place
 
-A draft is worth what its own certificate says. One that is not certified is dropped, counted, and its original
-stays what it was.
+A draft is worth what its own certificate says. A failed trace whose draft is not certified stays what it was; of a
+certified one whose text is cut, the cut text and its verdict take the place, so that what no critic could read is never
+trained on.
 
-Pruning takes a guided text apart: a writer's words stand before each inference or after each, and the ends of the
-reasoning tell which. Where both ends have words, or neither and the middle has, a text is not taken apart: words beside
-another inference than their own would teach nonsense.
+The text that is proved is its format's matter (`Format.proved`): the canonical program, or the sentences that
+something stands behind. A guided text is pruned as well, to the inferences that its proof uses: a writer's words stand
+before each inference or after each, and the ends of the reasoning tell which. Where both ends have words, or neither
+and the middle has, no inference is dropped: words beside another inference than their own would teach nonsense.
 
 Hindsight makes of a failed trace, whose first inferences are sound, an attempt at one of the goals that it does prove:
 another question about the same context, the words kept with their inferences, what the proof does not use dropped, and
@@ -22,8 +24,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from critics.formats.format import find_format
 from critics.judge import Judging
-from critics.problem import Formal, Problem
+from critics.problem import Attempt, Formal, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.formula import FormulaError, Literal, Statement, canonical_statement, parse_literal, parse_statement
 from critics.replay.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
@@ -31,6 +34,7 @@ from critics.replay.sorts import SortError
 from critics.text.blocks import Block, BlockError, answer_start, split_blocks
 from critics.text.reference import ReferenceMismatch, reference, theory
 from critics.verdict.certificate import Reference
+from critics.verdict.reading import Span
 from rollout.problems.splits import content_key
 from rollout.prompts.prompt import problem_text
 from rollout.records.sampling import derived_seed
@@ -38,6 +42,7 @@ from rollout.records.traces import Trace
 from training.curation.filters import judged, kept
 
 _BLOCK = re.compile(r"\[\[.*?\]\]", re.DOTALL)
+_MASKED = re.compile(r" *\0+")
 _REASONING = re.compile(r"reasoning[ \t]*:", re.IGNORECASE)
 
 
@@ -139,30 +144,54 @@ def _end(block: Block) -> int:
     return block.start + len(f"[[{block.action}:{block.content}]]")
 
 
-def pruned(trace: Trace) -> Trace | None:
-    """Return a draft without the inferences that the proof does not use; None where there is nothing to drop.
+def proved(trace: Trace) -> Trace | None:
+    """Return a draft of a certified trace whose text is what its critic read; None where that is the whole text.
 
-    Raises `RationaleError` where something should be dropped and cannot be. Dialogs are left alone, because a
-    later turn answers what stood before it, and so is whatever is certified by something else than a proof:
-    the claim that nothing follows needs every inference.
+    Dialogs and round trips are left alone, because a later turn answers what stood before it, and texts with a model's
+    formulas, which stand for their sentences one by one.
     """
-    certificate, completion = trace.judged.certificate, trace.completion
-    if trace.format != "guided" or trace.messages or certificate is None or certificate["kind"] != "horn-proof":
+    judged, problem, completion = trace.judged, trace.problem, trace.completion
+    if trace.messages or trace.legs or judged.certificate is None or "formulas" in problem.meta:
         return None
-    steps = certificate["evidence"]["steps"]
+    spans = [Span(**span) for span in judged.others.get("spans") or ()]
+    is_guided = trace.format == "guided"
+    written = _masked(completion, spans) if is_guided else completion
+    text = find_format(trace.format).proved(Attempt(trace.id, problem, trace.format, written), spans)
+    if is_guided:
+        is_proof = judged.certificate["kind"] == "horn-proof"
+        text = _MASKED.sub("", pruned(text, judged.certificate["evidence"]["steps"]) if is_proof else text)
+    if text.strip() == completion.strip():
+        return None
+    return draft(trace, f"{trace.id}~proved", "proved", completion=text, sampled=completion)
+
+
+def _masked(text: str, spans: Sequence[Span]) -> str:
+    """Return a text of the same length without what is not read: where words stood is seen, and not which."""
+    for span in (span for span in spans if span.kind == "unread"):
+        text = text[: span.start] + "\0" * (span.end - span.start) + text[span.end :]
+    return text
+
+
+def pruned(text: str, steps: Sequence[Any]) -> str:
+    """Return a guided text without the inferences that a proof's steps do not use; the same where that cannot be told.
+
+    Whatever is certified by something else than a proof is never pruned: that nothing follows needs every inference.
+    """
     proof = {parse_literal(step["statement"]) for step in steps if step["by"] == "rule"}
-    if completion.count("[[infer:") == len(proof):
-        return None
-    rationale = take_apart(completion)
+    if text.count("[[infer:") == len(proof):
+        return text
+    try:
+        rationale = take_apart(text)
+    except (RationaleError, BlockError, FormulaError):
+        return text
     kept = [position for position, step in enumerate(rationale.steps) if step.literal in proof]
-    if len(kept) != len(proof) or {rationale.steps[position].literal for position in kept} != proof:
-        # Attack: the certificate is another trace's, and its proof is not in this text, or is there twice.
-        raise RationaleError("the certificate's proof is not what the text infers")
     rest = rationale.only(kept)
     dropped = predicates_of(step.literal for step in rationale.steps if step.literal is not None)
-    if rest.speaks_of(dropped - predicates_of(parse_statement(step["statement"]) for step in steps)):
-        raise RationaleError("the words of a kept inference go back to one that would be dropped")
-    return draft(trace, f"{trace.id}~pruned", "prune", completion=rest.text)
+    # Attack: the certificate is another trace's, and its proof is not in this text, or is there twice.
+    is_other = len(kept) != len(proof) or {rationale.steps[position].literal for position in kept} != proof
+    # The words of a kept inference may go back to one that would be dropped.
+    goes_back = rest.speaks_of(dropped - predicates_of(parse_statement(step["statement"]) for step in steps))
+    return text if is_other or goes_back else rest.text
 
 
 def draft(trace: Trace, draft_id: str, by: str, **changes: Any) -> Trace:
@@ -347,7 +376,7 @@ def _with_goal(head: str, goal: Literal) -> str:
 class Derivation:
     """Settings of what is derived of traces, and the problems that none of it may be about."""
 
-    prune: bool = False
+    proved: bool = False
     hindsight: bool = False
     held_out: frozenset[str] | None = None
     """Contents of held-out problems (`contents_of`); None: there is nothing to compare with."""
@@ -355,7 +384,7 @@ class Derivation:
     @property
     def wanted(self) -> bool:
         """Say whether anything is made at all."""
-        return self.prune or self.hindsight
+        return self.proved or self.hindsight
 
 
 def contents_of(problems: Iterable[Problem]) -> frozenset[str]:
@@ -366,17 +395,17 @@ def contents_of(problems: Iterable[Problem]) -> frozenset[str]:
 def derive(traces: Sequence[Trace], derivation: Derivation, judging: Judging) -> tuple[list[Trace], Counter[str]]:
     """Return the traces with the derived ones in their originals' places, and how many drafts came to nothing.
 
-    A pure function of the traces and of what `judging` says of the drafts. Counted are `prune_failed`, a detour
-    that stays; `relabel_failed`, not certified anew; and `leaked`, about a held-out problem.
+    A pure function of the traces and of what `judging` says of the drafts. Counted are `cut_failed`, a text that is not
+    certified once it is cut; `relabel_failed`, not certified anew; and `leaked`, about a held-out problem.
     """
     failures: Counter[str] = Counter()
     drafts = {i: made for i, trace in enumerate(traces) if (made := _draft(trace, derivation, failures)) is not None}
     derived = list(traces)
     for position, made in zip(drafts, judged(drafts.values(), judging), strict=True):
-        if made.judged.is_certified:
+        if made.judged.is_certified or made.by == "proved":
             derived[position] = made
-        else:
-            failures["prune_failed" if made.by == "prune" else "relabel_failed"] += 1
+        if not made.judged.is_certified:
+            failures["cut_failed" if made.by == "proved" else "relabel_failed"] += 1
     return derived, failures
 
 
@@ -386,8 +415,8 @@ def derivation_counts(
     """Return the funnel's counts: derived traces among the kept ones, and failures; `leaked` null: not compared."""
     by = Counter(trace.by for trace in kept_traces if trace.derived_from)
     counts: dict[str, int | None] = {}
-    if derivation.prune:
-        counts |= {"pruned": by["prune"], "prune_failed": failures["prune_failed"]}
+    if derivation.proved:
+        counts |= {"cut": by["proved"], "cut_failed": failures["cut_failed"]}
     if derivation.hindsight:
         leaked = None if derivation.held_out is None else failures["leaked"]
         counts |= {"relabelled": by["hindsight"], "relabel_failed": failures["relabel_failed"], "leaked": leaked}
@@ -395,12 +424,8 @@ def derivation_counts(
 
 
 def _draft(trace: Trace, derivation: Derivation, failures: Counter[str]) -> Trace | None:
-    if derivation.prune and kept(trace, "trusted"):
-        try:
-            return pruned(trace)
-        except (RationaleError, BlockError, FormulaError):
-            failures["prune_failed"] += 1
-            return None
+    if derivation.proved and kept(trace, "trusted"):
+        return proved(trace)
     if not derivation.hindsight or trace.judged.verdict not in FAILED:
         return None
     made, held_out = relabelled(trace), derivation.held_out

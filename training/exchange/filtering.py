@@ -13,13 +13,12 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, cast
 
 from critics.errors import InputError, RunFailed
-from critics.judge import JudgePool, judge_record, slim
+from critics.judge import JudgePool, Judging, judge_record, slim
 from critics.problem import RecordError, read_attempt
 from critics.recheck.rejudging import objection
-from critics.verdict import read_verdict
 from rollout.records.traces import Trace, read_trace, with_judgement
-from training.configuration.learning import KEEPS, Keep
-from training.curation.filters import independent, is_certified, is_strict, select
+from training.configuration.learning import CERTIFIED, KEEPS, Keep, Text
+from training.curation.filters import independent, is_certified, is_strict, judged, select
 from training.curation.outcomes import costliest, outcomes, told
 from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table, summary_of
 from training.lineage.entries import origin
@@ -43,10 +42,13 @@ def filtered(
     format_: str | None,
     language: str | None,
     timeout_s: float,
+    text: Text,
 ) -> Any:
     """Return the kept rows, a list for a list and a Dataset for a Dataset; `certistar.filter` says what is promised."""
     if keep not in KEEPS:
         raise InputError(f"keep={keep!r} is not known; write one of {', '.join(KEEPS)}")
+    if text != "sampled" and (text != "proved" or keep not in CERTIFIED):
+        raise InputError(f"text={text!r}: write sampled, or proved with keep=strict or trusted")
     rows = _listed(given, "filter")
     if not rows.rows:
         return given
@@ -57,17 +59,17 @@ def filtered(
     meanings = {word.lower(): answer for word, answer in (answers or {}).items()}
     reading = Reading(columns or {}, meanings, format_, language)
     attempts, taken = _attempts(rows, reading)
-    verdicts = list(_judged([attempt.record() for attempt in attempts.values()], jobs, timeout_s))
-    traces = [with_judgement(attempt, verdict) for attempt, verdict in zip(attempts.values(), verdicts, strict=True)]
+    judging: Judging = lambda records: _judged(list(records), jobs, timeout_s)  # noqa: E731
+    traces = list(judged(attempts.values(), judging))
     if why := costliest(traces, ()):
         warnings.warn(f"{told(outcomes(traces, 0), {})}; {why}", stacklevel=3)
-    own, _ = independent(select(traces, keep), keep, lambda records: _judged(list(records), jobs, timeout_s))
+    if text == "proved":
+        from training.curation.derivation import Derivation, derive
+
+        traces, _ = derive(traces, Derivation(proved=True), judging)
+    own, _ = independent(select(traces, keep), keep, judging)
     chosen = {trace.id for trace in own}
-    kept = [
-        (position, _added(trace, verdict))
-        for position, trace, verdict in zip(attempts, traces, verdicts, strict=True)
-        if trace.id in chosen
-    ]
+    kept = [(position, _added(trace)) for position, trace in zip(attempts, traces, strict=True) if trace.id in chosen]
     if isinstance(given, list):
         listed = cast("list[Any]", given) if taken is rows else [row.values for row in taken.rows]
         return [{**listed[position], **added} for position, added in kept]
@@ -202,9 +204,10 @@ def serve(asked: str, jobs: str, timeout_s: str) -> None:
             sys.stdout.flush()
 
 
-def _added(trace: Trace, judgement: Mapping[str, Any]) -> dict[str, Any]:
-    told = {"verdict": judgement["verdict"], "reason": judgement["reason"], "grade": read_verdict(judgement).grade}
-    return {**told, "judgement": judgement, "attempt": slim(trace.record())}
+def _added(trace: Trace) -> dict[str, Any]:
+    told = {"verdict": trace.judged.verdict, "reason": trace.judged.reason, "grade": trace.judged.grade}
+    attempt = {key: value for key, value in trace.record().items() if key != "judgement"}
+    return {**told, "judgement": trace.judged.record(trace.id), "attempt": slim(attempt)}
 
 
 def _with_columns(dataset: Any, added: Sequence[Mapping[str, object]]) -> Any:

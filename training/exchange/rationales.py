@@ -182,16 +182,20 @@ def to_be_formalised(rationales: Iterable[RationaleRow]) -> list[Problem]:
 
 def write_dataset(
     traces: Sequence[Trace],
+    candidates: Sequence[Trace],
     table: Table,
     keep: Keep,
     out: Path,
     about: Mapping[str, object],
     judging: Judging,
 ) -> dict[str, Any]:
-    """Write the kept folder, with the kept rows as they stood, and return its summary; `judging` compares programs."""
-    chosen, foreign = independent(select(traces, keep), keep, judging)
+    """Write the kept folder, with the kept rows as they stood, and return its summary; `judging` compares programs.
+
+    `candidates` are the traces, or what they are cut to.
+    """
+    chosen, foreign = independent(select(candidates, keep), keep, judging)
     examples = [rationale_example(trace) for trace in chosen]
-    rejected = [*map(asdict, table.unreadable), *rejections(traces, {t.id for t in chosen}, foreign, keep)]
+    rejected = [*map(asdict, table.unreadable), *rejections(candidates, {t.id for t in chosen}, foreign, keep)]
     of_texts = {key: [each[key] for each in map(shares, traces) if key in each] for key in SHARES}
     summary = {
         **summary_of(traces, len(table.unreadable), len(chosen)),
@@ -199,12 +203,13 @@ def write_dataset(
         "unreadable": dict(sorted(Counter(row.reason for row in table.unreadable).items())),
         "examples": len(examples),
         "keep": keep,
+        **({} if candidates is traces else {"cut": sum(trace.derived_from is not None for trace in chosen)}),
         **{key: round(sum(listed) / len(listed), 4) for key, listed in of_texts.items() if listed},
         **about,
     }
     with new_folder(out) as folder:
         for number, rows in enumerate(table.sources):
-            places = [table.places[trace.id] for trace in chosen]
+            places = [table.places[trace.derived_from or trace.id] for trace in chosen]
             rows.write([position for of, position in places if of == number], folder)
         origins = {trace.id: origin(trace.record()) for trace in chosen}
         write_kept(folder, out.name, Kept(examples, origins, chosen, rejected, summary))

@@ -40,7 +40,7 @@ _COUNTED = ("rows", "sampled", "right", "certified", "lucky", "kept", "examples"
 
 def slim(trace: Trace) -> dict[str, Any]:
     """Return the attempt and its verdict, without token ids and how it was sampled."""
-    taken = ("id", "problem", "format", "completion", "messages", "judgement", "policy")
+    taken = ("id", "problem", "format", "completion", "messages", "judgement", "policy", "sampled")
     record = trace.record()
     return {key: record[key] for key in taken if key in record}
 

@@ -12,6 +12,7 @@ from critics.judge import Judging
 from rollout.policies.policy import PolicyError, load_tokenizer
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
+from training.configuration.learning import CERTIFIED
 from training.curation.derivation import Derivation, contents_of, derivation_counts, derive
 from training.curation.filters import (
     FITS_ANOTHER,
@@ -114,9 +115,13 @@ def _stored(judged: Path) -> Iterator[Trace]:
 
 
 def derivation_of(line: Line) -> Derivation:
-    """Return what the arm makes of its traces; the held-out problems are compared where questions are rewritten."""
+    """Return what the arm makes of its traces; the held-out problems are compared where questions are rewritten.
+
+    An arm that asks for no certificate learns what was sampled, if `training.text` alone says otherwise.
+    """
     held_out = contents_of(line.held_out) if line.arm.hindsight else None
-    return Derivation(line.arm.prune, line.arm.hindsight, held_out)
+    text = line.arm.text or (line.config.training.text if line.arm.keep in CERTIFIED else "sampled")
+    return Derivation(text == "proved", line.arm.hindsight, held_out)
 
 
 @dataclass

@@ -1,15 +1,17 @@
 """The format `asp`: a program, tests and a query (LLM-ARC), judged by clingo."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from critics.formats.format import Format
-from critics.problem import Attempt, Problem
+from critics.problem import Attempt, Problem, is_list, is_object
 from critics.replay.answers import in_terms_of
 from critics.replay.replies import Place, object_place
 from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 from critics.verdict.conclusion import Refusal
+from critics.verdict.reading import Span
 
 
 class AnswerSets(Format):
@@ -28,6 +30,10 @@ class AnswerSets(Format):
 
     def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         return str(evidence["completion"]), {"num_premises": evidence["num_premises"]}
+
+    def proved(self, attempt: Attempt, spans: Sequence[Span]) -> str:
+        """Return the object without the words that explain its tests; comments say which premise a rule states."""
+        return json.dumps(_unexplained(json.loads(self.answered(attempt).completion)), ensure_ascii=False)
 
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
         """Bar a query about what the text does not speak of, and `unknown` of premises that are not the text's."""
@@ -52,6 +58,12 @@ class AnswerSets(Format):
         names = [[lit.predicate for lit in rule.literals()] + list(rule.terms()) for rule in firsts]
         is_told = all(shares_words([name for name in said if not is_variable(name)], text) for said in names)
         return None if certificate.claim != in_terms_of("unknown", problem.options) or is_told else UNKNOWN
+
+
+def _unexplained(value: object) -> object:
+    if is_object(value):
+        return {k: _unexplained(v) for k, v in value.items() if not ("why" in k.lower() or "expl" in k.lower())}
+    return list(map(_unexplained, value)) if is_list(value) else value
 
 
 FORMAT = AnswerSets()

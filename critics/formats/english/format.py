@@ -1,12 +1,16 @@
 """The format `english`: a chain of thought in regular English, judged sentence by sentence."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
 from critics.text.part import TextStep
 from critics.verdict import Verdict
+from critics.verdict.reading import Span
+
+_MARKS = re.compile(r"[*_`]+")
 
 
 class English(Format):
@@ -20,6 +24,18 @@ class English(Format):
             # The grammar read the sentences: no model wrote formulas.
             return evidence["completion"], written
         return evidence["completion"], {key: value for key, value in evidence.items() if key == "formulas"}
+
+    def proved(self, attempt: Attempt, spans: Sequence[Span]) -> str:
+        """Return the sentences behind which something stands, each with what leads to it: its number, its line."""
+        text, kept, at = attempt.completion, "", self.place(attempt.completion)[0]
+        for step in self.steps(attempt.problem, text):
+            marks = _MARKS.match(text, step.end)
+            end = step.end if marks is None else marks.end()
+            held = (span for span in spans if span.kind not in ("filler", "unread"))
+            if any(span.start < step.end and step.start < span.end for span in held):
+                kept += text[at:end]
+            at = end
+        return kept.strip()
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         from critics.formats.english.critic import judge_english

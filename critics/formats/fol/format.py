@@ -1,7 +1,7 @@
 """The format `fol`: premises and a conclusion in first-order logic (Logic-LM, FOLIO, LINC), judged by Z3 and cvc5."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from critics.formats.format import Format
@@ -9,6 +9,7 @@ from critics.problem import Attempt, Problem
 from critics.replay.cursor import ReasonedError
 from critics.replay.replies import Place, answer_place, program_place
 from critics.verdict import Verdict
+from critics.verdict.reading import Span
 
 if TYPE_CHECKING:
     from critics.text.faithfulness.formalisation import Formalisation
@@ -32,6 +33,13 @@ class FirstOrder(Format):
 
     def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         return "\n".join(["Premises:", *evidence["premises"], "Conclusion:", evidence["conclusion"]]), {}
+
+    def proved(self, attempt: Attempt, spans: Sequence[Span]) -> str:
+        from critics.formats.fol.program import read_program
+        from critics.logic.first_order.printing import canonical
+
+        program = read_program(self.answered(attempt).completion)
+        return "\n".join(["Premises:", *map(canonical, program.premises), "Conclusion:", canonical(program.conclusion)])
 
     def explain(self, attempt: Attempt) -> str | None:
         from critics.formats.fol.critic import explain_premises

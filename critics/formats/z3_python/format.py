@@ -11,6 +11,7 @@ from critics.replay.replies import Place, answer_place, program_place
 from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 from critics.verdict.conclusion import Refusal
+from critics.verdict.reading import Span
 
 if TYPE_CHECKING:
     from critics.formats.z3_python.critic import ScriptEvidence
@@ -36,6 +37,11 @@ class Scripts(Format):
 
         return program_place(completion, answer_place(completion), is_script)
 
+    def proved(self, attempt: Attempt, spans: Sequence[Span]) -> str:
+        from critics.formats.z3_python.exploration import parse_script, script_of
+
+        return ast.unparse(_Silent().visit(parse_script(script_of(self.answered(attempt).completion))))
+
     def comments(self, completion: str) -> "Iterator[Comment]":
         """Return what stands beside a script, its comments, and strings that say what comments say."""
         return _comments(completion)
@@ -54,6 +60,22 @@ class Scripts(Format):
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
         """Bar a script whose premises hold the statement in other words, too."""
         return super().bar(problem, attempt, certificate, aligned=aligned) or _same(_evidence(certificate))
+
+
+class _Silent(ast.NodeTransformer):
+    """Leaves out strings that stand alone, and what a script prints whatever is found."""
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        docstring = ast.get_docstring(node, clean=False)
+        node.body = [each for each in node.body[docstring is not None :] if _printed(each) is None]
+        return self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        match node.value:
+            case ast.Constant(str()):
+                return ast.Pass()
+            case _:
+                return node
 
 
 def _evidence(certificate: Certificate) -> "ScriptEvidence":
@@ -107,12 +129,16 @@ def _idle_strings(tree: ast.Module) -> Iterator[str]:
                 yield said
             case _:
                 pass
-    for node in tree.body:
-        match node:
-            case ast.Expr(ast.Call(ast.Name("print"), [ast.Constant(str(said))])):
-                yield said
-            case _:
-                pass
+    yield from filter(None, map(_printed, tree.body))
+
+
+def _printed(node: ast.stmt) -> str | None:
+    """Return what a statement prints whatever is found; None where it is no such statement."""
+    match node:
+        case ast.Expr(ast.Call(ast.Name("print"), [ast.Constant(str(said))])):
+            return said
+        case _:
+            return None
 
 
 FORMAT = Scripts()

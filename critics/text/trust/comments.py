@@ -44,6 +44,7 @@ _SOME = frozenset({"some", "someone", "something", "somebody", "there"})
 _EXISTS = re.compile(r"∃|exists", re.IGNORECASE)
 _DISTINCT = re.compile(r"distinct", re.IGNORECASE)
 _DIFFERENT = re.compile(r"\b(?:different|same|unique|distinct|no two|only one|exactly one)\b", re.IGNORECASE)
+_LEADS = re.compile(r"(?:\s+(?:::+)|:::|[ \t]+)+$")
 _VALUES = re.compile(r" *\((?:true|false|unknown)(?:(?:,? or|[,/]) *(?:true|false|unknown))+\)$", re.IGNORECASE)
 """Values that a question has, behind it."""
 _VALUE = re.compile(r" *\((?:answer: )?(true|false|unknown)\)$", re.IGNORECASE)
@@ -134,6 +135,15 @@ def comments_of_sections(
             yield comment_in(line, begin + code, row.start, section, line[begin : begin + code], end)
         if mark is not None:
             yield comment_in(line, mark.end(), row.start, section, line[begin:end])
+
+
+def without(program: str, places: Iterable[tuple[int, int]]) -> str:
+    """Return a program without its comments, which stand at these places, and without what led to them."""
+    kept, at = "", 0
+    for start, end in sorted(places):
+        kept, at = kept + program[at:start], end
+    bare = (_LEADS.sub("", line) for line in (kept + program[at:]).split("\n"))
+    return "\n".join(line for line in bare if line.strip())
 
 
 def _num_read(text: str, section: str, *, is_last: bool) -> int:

@@ -1,9 +1,11 @@
-"""Pruning drops what a proof does not use, with its words; whatever is not certified anew stays as it was."""
+"""A certified text is cut to what is proved: canonical programs, sentences that something stands behind, no detours."""
 
 import copy
 import json
 import random
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,11 +19,11 @@ from critics.replay.formula import parse_statement
 from critics.replay.kernel import Kernel
 from rollout.problems.prontoqa import PrOntoQA, item
 from rollout.prompts.demonstration import compose, decide
-from rollout.records.traces import read_trace
+from rollout.records.traces import Trace, read_trace
 from training.cli import app
 from training.configuration.run import ArmConfig
 from training.curation import derivation as derivations
-from training.curation.derivation import Derivation, RationaleError, derivation_counts, pruned, take_apart
+from training.curation.derivation import Derivation, RationaleError, derivation_counts, take_apart
 
 PETS = Formal(("(cat tom)", "(cat 'x) -> (pet 'x)", "(cat 'x) -> (furry 'x)", "(pet 'x) -> (loved 'x)"), "(loved tom)")
 HEAD = (
@@ -37,7 +39,7 @@ BEFORE = (
     f"{HEAD} (cat 'x) -> (furry 'x) [[infer:(furry tom)]] (cat 'x) -> (pet 'x) [[infer:(pet tom)]] "
     "(pet 'x) -> (loved 'x) [[infer:(loved tom)]]\nAnswer: true"
 )
-PRUNE = Derivation(prune=True)
+PROVED = Derivation(proved=True)
 
 
 def derive(traces: list[dict], derivation: Derivation, judging) -> tuple[list[dict], Counter[str]]:
@@ -60,10 +62,11 @@ def judging(records):
 
 
 def pruning(trace: dict) -> tuple[dict, int]:
-    """Return what pruning leaves in the trace's place, and how often it failed."""
+    """Return what pruning leaves in the trace's place, and how often it failed; its words stay, as if all were read."""
     assert trace["judgement"]["verdict"] == "certified", trace["judgement"]
-    (left,), failures = derive([trace], PRUNE, judging)
-    return left, failures["prune_failed"]
+    read = {**trace, "judgement": {**trace["judgement"], "spans": []}}
+    (left,), failures = derive([read], PROVED, judging)
+    return trace if left == read else left, failures["cut_failed"]
 
 
 def with_detours(formal: Formal, rng: random.Random) -> list:
@@ -137,9 +140,10 @@ def test_lines_stay_lines():
     assert left["completion"] == f"{HEAD} {rest}\nAnswer: true\n"
 
 
-def test_a_pruned_trace_says_where_it_comes_from_and_has_no_token_ids():
+def test_a_cut_trace_says_where_it_comes_from_and_what_was_sampled():
     left, _ = pruning(judged(AFTER, completion_ids=[1, 2], prompt="P", crc="0"))
-    assert (left["id"], left["derived_from"], left["by"]) == ("pets#0~pruned", "pets#0", "prune")
+    assert (left["id"], left["derived_from"], left["by"]) == ("pets#0~proved", "pets#0", "proved")
+    assert left["sampled"] == AFTER
     assert (left["completion_ids"], left["prompt"]) == ([], "P")
     assert left["judgement"]["id"] == left["id"]
     assert "crc" not in left
@@ -153,7 +157,7 @@ def test_a_trace_without_a_detour_is_left_as_it_is():
 def test_a_proof_by_a_letter_keeps_its_letter():
     problem = pets(options=("A) False", "B) True"), answer="B")
     left, _ = pruning(judged(AFTER.replace("Answer: true", "Answer: B"), problem))
-    assert left["by"] == "prune"
+    assert left["by"] == "proved"
     assert left["judgement"]["answer"] == "B"
     assert left["completion"].endswith("\nAnswer: B")
 
@@ -187,7 +191,7 @@ def test_a_dialog_is_left_as_it_is():
 )
 def test_where_words_belong_cannot_be_told_nothing_is_dropped(steps):
     trace = judged(f"{HEAD} {steps}\nAnswer: true")
-    assert pruning(trace) == (trace, 1)
+    assert pruning(trace) == (trace, 0)
 
 
 def test_blocks_alone_can_always_be_dropped():
@@ -197,7 +201,7 @@ def test_blocks_alone_can_always_be_dropped():
 
 def test_words_that_go_back_to_a_dropped_inference_keep_it():
     trace = judged(BEFORE.replace("(cat 'x) -> (pet 'x) [[infer:", "Tom is furry. (cat 'x) -> (pet 'x) [[infer:"))
-    assert pruning(trace) == (trace, 1)
+    assert pruning(trace) == (trace, 0)
 
 
 def test_an_inference_in_plain_words_is_no_inference():
@@ -212,50 +216,45 @@ def test_a_certificate_exchanged_for_another_texts_drops_nothing():
     forged = judged(AFTER)
     other = AFTER.replace("[[infer:(pet tom)]] Tom is a pet.", "[[infer:(dear tom)]] Dear.")
     forged["completion"] = other
-    with pytest.raises(RationaleError, match="not what the text infers"):
-        pruned(read_trace(forged))
-    assert pruning(forged) == (forged, 1)
+    assert pruning(forged) == (forged, 0)
 
 
 def test_a_block_repeated_under_a_forged_verdict_drops_nothing():
     forged = judged(AFTER)
     forged["completion"] = AFTER.replace("\nAnswer", " [[infer:(pet tom)]] A pet again.\nAnswer")
-    with pytest.raises(RationaleError, match="not what the text infers"):
-        pruned(read_trace(forged))
-    assert pruning(forged) == (forged, 1)
+    assert pruning(forged) == (forged, 0)
 
 
 def test_a_malformed_text_under_a_forged_verdict_drops_nothing():
     forged = judged(AFTER)
     forged["completion"] = f"{AFTER} ]]"
-    assert pruning(forged) == (forged, 1)
+    assert pruning(forged) == (forged, 0)
 
 
-def test_a_draft_that_is_not_certified_anew_leaves_the_original():
-    trace = judged(AFTER)
-    (left,), failures = derive([trace], PRUNE, lambda drafts: [{"verdict": "timeout"} for _ in drafts])
-    assert left == trace
-    assert derivation_counts([read_trace(left)], failures, PRUNE) == {"pruned": 0, "prune_failed": 1}
+def test_a_text_that_is_not_certified_once_it_is_cut_is_not_kept():
+    (left,), failures = derive([judged(AFTER)], PROVED, lambda drafts: [{"verdict": "timeout"} for _ in drafts])
+    assert left["judgement"]["verdict"] == "timeout"
+    assert derivation_counts([], failures, PROVED) == {"cut": 0, "cut_failed": 1}
 
 
 def test_a_trace_that_strict_does_not_keep_is_not_rewritten():
     cut_off = judged(AFTER, finished=False)
     lucky = judged(f"{HEAD} \nAnswer: true", trace_id="pets#1")
-    assert derive([cut_off, lucky], PRUNE, judging)[0] == [cut_off, lucky]
+    assert derive([cut_off, lucky], PROVED, judging)[0] == [cut_off, lucky]
 
 
 def test_deriving_changes_no_trace():
     trace = judged(AFTER, completion_ids=[1])
     before = copy.deepcopy(trace)
-    derive([trace], PRUNE, judging)
+    derive([trace], PROVED, judging)
     assert trace == before
 
 
-def test_only_strict_prunes():
-    assert ArmConfig(name="a", keep="strict", decoding="guided", prune=True).prune
-    for option in ("prune", "hindsight"):
-        with pytest.raises(ValueError, match=f"{option}: needs `keep: strict`"):
-            ArmConfig.model_validate({"name": "a", "keep": "naive", "decoding": "free", option: True})
+def test_only_what_is_kept_for_its_proof_is_cut_to_it():
+    assert ArmConfig(name="a", keep="strict", decoding="guided", text="proved").text == "proved"
+    for option, value in (("text", "proved"), ("hindsight", True)):
+        with pytest.raises(ValueError, match=f"{option}: .*needs? `keep: strict`"):
+            ArmConfig.model_validate({"name": "a", "keep": "naive", "decoding": "free", option: value})
 
 
 def written(path, records) -> str:
@@ -268,13 +267,15 @@ def test_the_filter_writes_examples_and_traces_that_recheck(tmp_path):
     alike = {**judged(AFTER.replace(" [[infer:(furry tom)]] Tom is furry.", "")), "id": "pets#1"}
     del alike["judgement"]
     traces = written(tmp_path / "traces.jsonl", [judged(AFTER), alike])
-    done = CliRunner().invoke(app, ["filter", traces, "--keep", "trusted", "--prune", "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(
+        app, ["filter", traces, "--keep", "trusted", "--text", "proved", "--out", str(tmp_path / "out")]
+    )
     assert done.exit_code == 0, done.output
     (example,) = map(json.loads, (tmp_path / "out/examples.jsonl").read_text().splitlines())
-    assert (example["id"], example["derived_from"], example["by"]) == ("pets#0~pruned", "pets#0", "prune")
+    assert (example["id"], example["derived_from"], example["by"]) == ("pets#0~proved", "pets#0", "proved")
     assert (example["completion_ids"], "furry tom" in example["completion"].split("Reasoning:")[1]) == ([], False)
     summary = json.loads((tmp_path / "out/summary.json").read_text())
-    assert (summary["kept"], summary["pruned"], summary["prune_failed"], "relabelled" in summary) == (1, 1, 0, False)
+    assert (summary["kept"], summary["cut"], summary["cut_failed"], "relabelled" in summary) == (1, 1, 0, False)
     derived = [json.loads(line) for line in (tmp_path / "out/derived.jsonl").read_text().splitlines()]
     assert recheck(derived)["accepted"] == 1
     assert derived[0]["judgement"]["certificate"]["digest"] == example["certificate"]
@@ -286,7 +287,9 @@ def test_the_filter_refuses_another_traces_certificate(tmp_path):
         judged(AFTER, Problem("p", "mine", "Rex is a cat.", "Rex is loved.", None, "true", PETS)),
     )
     traces = written(tmp_path / "traces.jsonl", [{**mine, "judgement": {**other["judgement"], "id": mine["id"]}}])
-    done = CliRunner().invoke(app, ["filter", traces, "--keep", "strict", "--prune", "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(
+        app, ["filter", traces, "--keep", "strict", "--text", "proved", "--out", str(tmp_path / "out")]
+    )
     assert done.exit_code == 0
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["kept"] == 0
@@ -296,7 +299,7 @@ def test_the_filter_refuses_another_traces_certificate(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--keep", "naive", "--prune"], "--prune needs --keep strict"),
+        (["--keep", "naive", "--text", "proved"], "--text proved needs --keep strict"),
         (["--keep", "guided", "--hindsight"], "--hindsight needs --keep strict"),
         (["--keep", "strict", "--held-out", "x"], "--held-out is for --hindsight"),
     ],
@@ -306,3 +309,81 @@ def test_the_filter_says_which_options_go_together(tmp_path, options, said):
     done = CliRunner().invoke(app, ["filter", traces, *options, "--out", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert said in done.output
+
+
+PET = Problem("pet", "mine", "Every cat is warm. Tom is a cat.", "Is Tom warm?")
+SCRIPT = '''"""Tom is a cat."""
+from z3 import *
+# Tom is a dog, and the moon is cheese.
+Thing = DeclareSort("Thing")
+cat = Function("cat", Thing, BoolSort())
+warm = Function("warm", Thing, BoolSort())
+tom = Const("tom", Thing)
+x = Const("x", Thing)
+s = Solver()
+s.add(ForAll([x], Implies(cat(x), warm(x))))
+s.add(cat(tom))
+s.add(Not(warm(tom)))
+print("Tom is no dog")
+print("True" if s.check() == unsat else "Unknown")'''
+RULES = "Facts:\nCat(Tom, True){}\nRules:\nCat($x, True) >>> Warm($x, True){}\nQuery:\nWarm(Tom, True){}"
+CSP = "Domain:\n1: oldest\n3: newest{}\nVariables:\nred [IN] [1, 2, 3]\nblue [IN] [1, 2, 3]\ngreen [IN] [1, 2, 3]\n"
+CSP += "Constraints:\nred < blue{}\ngreen == 3\nAllDifferentConstraint([red, blue, green])\n"
+CSP += "Query:\nA) red == 1\nB) blue == 1\nC) green == 1"
+LOGIC = "# Declarations\npeople = EnumSort([ann, bea])\ndays = EnumSort([1, 2])\nbakes = Function([people] -> [days])\n"
+LOGIC += "# Constraints\nbakes(ann) < bakes(bea){}\n# Options\nis_valid(bakes(ann) == 2){}\nis_valid(bakes(ann) == 1)"
+
+
+def cut(problem: Problem, format_: str, completion: str) -> Trace:
+    trace = {"id": "a", "problem": problem.record(), "format": format_, "completion": completion}
+    (left,), _ = derivations.derive([read_trace({**trace, "judgement": judge_record(trace)})], PROVED, judging)
+    assert left.judged.is_certified, left.judged
+    assert not left.judged.unread
+    return left
+
+
+THINKING = "Let's think step by step.\n1. **Tom is a cat.**\n2. Every cat is warm, so Tom is warm.\nAnswer: yes"
+FOL = "Premises:\n∀x{} (Cat(x) → Warm(x)){}\nCat(tom){}\nConclusion:\nWarm(tom)"
+BOOKS = replace(PET, context="Three books.", question="Which?", options=("red is 1", "blue is 1", "green is 1"))
+BAKERS = replace(PET, context="Ann bakes before Bea.", question="Which?", options=("Ann on day 2", "Ann on day 1"))
+SAME = Problem("e", "autoeval", "", "", meta={"language": "propositional"})
+CLAIM = '{"language": "propositional", "left": "p1 ∧ p2", "right": "p2 ∧ p1"}'
+BARE = [
+    line.replace('"', "'") for line in SCRIPT.splitlines() if line[:3] not in ('"""', "# T") and "no dog" not in line
+]
+GUIDED = HEAD + " [[infer:(pet tom)]]{} [[infer:(loved tom)]]{}\nAnswer: true"
+
+
+@pytest.mark.parametrize(
+    ("format_", "problem", "sampled", "proved"),
+    [
+        ("english", PET, THINKING, THINKING.partition("\n")[2]),
+        (
+            "fol",
+            PET,
+            "Here is the whole program:\n" + FOL.format("", " ::: all cats", " ::: and the moon is cheese"),
+            FOL.format(".", "", ""),
+        ),
+        ("rules", PET, RULES.format(" ::: Tom is a cat", " ::: the moon is cheese", ""), RULES.format("", "", "")),
+        ("csp", BOOKS, CSP.format("", " ::: The moon is cheese."), CSP.format("", "")),
+        ("logic-program", BAKERS, LOGIC.format(" ::: The moon is cheese.", " ::: day 2"), LOGIC.format("", "")),
+        ("equivalence", SAME, f"The two are the same:\n{CLAIM}", CLAIM),
+        ("z3-python", PET, SCRIPT, "\n".join(BARE)),
+        ("guided", pets(), GUIDED.format(" Hooray!", " Ha."), GUIDED.format("", "")),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 14 else "",
+)
+def test_what_nothing_stands_behind_is_cut_in_every_format(format_, problem, sampled, proved):
+    left = cut(problem, format_, sampled)
+    assert (left.completion, left.sampled) == (proved, sampled)
+    assert cut(problem, format_, left.completion).completion == left.completion
+
+
+HONEST = Path(__file__).with_name("honest_attempts.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("line", HONEST, ids=lambda line: json.loads(line)["id"])
+def test_an_honest_attempt_proves_the_same_once_it_is_cut(line):
+    honest = read_trace({**json.loads(line), "judgement": judge_record(json.loads(line))})
+    left = cut(honest.problem, honest.format, honest.completion)
+    assert (left.judged.answer, left.judged.grade) == (honest.judged.answer, honest.judged.grade)
