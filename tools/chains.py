@@ -1,5 +1,7 @@
 """Counts the chains of thought of real models that are certified and kept by `strict`, among right and wrong answers.
 
+Of the certified ones it also counts those that are explicit: the premises of each step are said before it.
+
     python -m tools.chains [--shared ../shared] [--half odd|even|all] [--part proofwriter|folio|prontoqa-ood|attacks]
                            [--write FILE]
 
@@ -88,7 +90,7 @@ def main() -> None:
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    totals, kept, reasons = Counter[str](), Counter[str](), dict[str, Counter[str]]()
+    totals, kept, explicit, reasons = Counter[str](), Counter[str](), Counter[str](), dict[str, Counter[str]]()
     lines: list[str] = []
     for part in options.part or PARTS:
         for chain in chains(part, options.shared, options.half):
@@ -96,13 +98,15 @@ def main() -> None:
             is_certified = verdict["verdict"] == "certified"
             totals[chain.group] += 1
             kept[chain.group] += is_certified
+            explicit[chain.group] += is_certified and verdict.get("explicit", True) is True
             reasons.setdefault(chain.group, Counter())[verdict.get("reason") or "certified"] += 1
             if is_certified and chain.label not in (None, verdict["answer"]):
                 print(f"certified against its label: {chain.id} says {verdict['answer']}, the label {chain.label}")
             told = [chain.id, chain.group, verdict["verdict"], verdict.get("reason"), verdict.get("feedback")]
             lines.append(json.dumps(told))
     for group, total in totals.items():
-        print(f"{group}: {kept[group]} of {total} certified; {dict(reasons[group].most_common(6))}")
+        told = f"{kept[group]} of {total} certified, {explicit[group]} of them explicit"
+        print(f"{group}: {told}; {dict(reasons[group].most_common(6))}")
     if options.write is not None:
         options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")
 

@@ -48,6 +48,8 @@ class TextReading:
     """Share of the text's claims that follow, where a model formalised each sentence."""
     premise_grounding: float | None = None
     """Share of the context's formulas that are found in their sentences, where a model wrote them."""
+    unsaid: tuple[str, ...] | None = None
+    """Statements of the context that a step rests on and that no sentence said before it; None where no one looks."""
     text: str = field(default="", compare=False, repr=False)
     """The completion itself, where it is to be shown; no part of a verdict's record."""
 
@@ -59,6 +61,7 @@ class TextReading:
             "spans": [asdict(span) for span in self.spans],
             "first_bad_step": None if self.first_bad_step is None else asdict(self.first_bad_step),
             **{name: round(share, 4) for name, share in shares.items() if share is not None},
+            **({} if self.unsaid is None else {"explicit": list(self.unsaid) or True}),
         }
 
 
@@ -69,8 +72,10 @@ def read_reading(record: Mapping[str, Any]) -> TextReading | None:
     bad = record.get("first_bad_step")
     shares = [record.get(name) for name in ("step_validity", "premise_grounding")]
     valid, grounded = (None if share is None else float(share) for share in shares)
-    spans = tuple(Span(**span) for span in record.get("spans") or ())
-    return TextReading(float(record["coverage"]), spans, None if bad is None else BadStep(**bad), valid, grounded)
+    spans, explicit = tuple(Span(**span) for span in record.get("spans") or ()), record.get("explicit")
+    unsaid = None if explicit is None else () if explicit is True else tuple(explicit)
+    first = None if bad is None else BadStep(**bad)
+    return TextReading(float(record["coverage"]), spans, first, valid, grounded, unsaid)
 
 
 _COLOURS: Mapping[str, str] = {

@@ -15,6 +15,7 @@ Keep = Literal[
     "label",
     "tests",
     "strict",
+    "explicit",
     "trusted",
     "faithful",
     "majority",
@@ -25,7 +26,7 @@ Keep = Literal[
 Text = Literal["sampled", "proved"]
 """sampled: a certified text as it was written. proved: cut to what its critic read and bears out, judged again."""
 KEEPS: tuple[Keep, ...] = get_args(Keep)
-CERTIFIED: tuple[Keep, ...] = ("strict", "faithful", "trusted")
+CERTIFIED: tuple[Keep, ...] = ("strict", "faithful", "explicit", "trusted")
 """The filters that ask for a certificate."""
 
 

@@ -92,7 +92,7 @@ class ArmConfig(Section):
             raise ValueError(f"guide: {self.guide!r} watches what is written with `decoding: guided`; write that, too")
         if self.format != "asp" and self.keep == "tests":
             raise ValueError("keep: tests is for `strategy: actor-critic`")
-        if not self.gold and self.keep not in ("strict", "trusted", "faithful", "majority", "unfiltered"):
+        if not self.gold and self.keep not in (*CERTIFIED, "majority", "unfiltered"):
             raise ValueError(f"gold: `keep: {self.keep}` needs gold answers; write strict, majority or unfiltered")
         if self.false_positives and (self.keep != "strict" or not self.gold):
             raise ValueError("false_positives: needs `keep: strict` and the gold answers, which say what is lucky")

@@ -8,7 +8,8 @@ majority, which needs no gold answer, asks for the answer that most
 samples of the problem give; well-formed is what a filter without a critic could see of a
 proof: a right answer, a last sentence with the question's words, and a sentence of its own for each hop;
 strict asks for a certificate whose formulas were checked, were given, or are borne out by the text, and faithful is
-another name for it; trusted asks for a certificate of any grade;
+another name for it; explicit is strict that also asks for each step's premises to be said before it; trusted asks
+for a certificate of any grade;
 unfiltered keeps whatever was finished. The rest is counted, never silently dropped.
 """
 
@@ -133,6 +134,11 @@ def is_strict(trace: Trace) -> bool:
     return trace.judged.is_strict
 
 
+def is_explicit(trace: Trace) -> bool:
+    """Say whether the premises of each step are said before it; guided texts and programs state all that they use."""
+    return trace.judged.others.get("explicit", trace.format not in ("english", "cot")) is True
+
+
 def is_guided(trace: Trace) -> bool:
     """Say whether the answer is right and was written under the guide."""
     is_free = trace.sampling is not None and trace.sampling.decoding != "guided"
@@ -146,6 +152,8 @@ def kept(trace: Trace, keep: Keep) -> bool:
     match keep:
         case "strict" | "faithful":
             return is_strict(trace)
+        case "explicit":
+            return is_strict(trace) and is_explicit(trace)
         case "trusted":
             return is_certified(trace)
         case "guided":

@@ -145,8 +145,9 @@ def write_card(folder: Path, name: str, summary: Mapping[str, Any]) -> None:
 def what_is_kept(keep: str) -> str:
     """Say what a filter keeps."""
     said = "Attempts with the right answer are kept, proved or not; see `certified` below for how many were proved."
-    if keep in ("strict", "faithful"):
+    if keep in ("strict", "faithful", "explicit"):
         said = "Only certified attempts are kept whose formulas were checked, were given, or are borne out by the text."
+        said += " Of each step the premises are said before it." if keep == "explicit" else ""
     elif keep == "trusted":
         said = "Only attempts whose answer a symbolic critic has certified are kept, whatever their formulas mean."
     elif keep == "unfiltered":

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from critics.problem import is_object
 from critics.replay.grades import grades_said
+from training.configuration.learning import CERTIFIED
 from training.estimates import widest
 from training.outcomes import Record
 from training.tables import grid
@@ -165,7 +166,7 @@ def _answer(report: Record) -> list[str]:
 
     def is_strict(name: str) -> bool:
         keep = report["arms"][name]["keep"]
-        return keep in ("strict", "trusted", "faithful") if keep else name.rsplit(":", 1)[-1] == "strict"
+        return keep in CERTIFIED if keep else name.rsplit(":", 1)[-1] == "strict"
 
     compared = [c for c in report["comparisons"] if is_strict(c["a"]) and not is_strict(c["b"])]
     gains, proofs = ({c["b"]: c for c in compared if c["metric"] == metric} for metric in ("gain", "certified"))

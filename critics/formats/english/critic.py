@@ -114,7 +114,8 @@ def _tried(
         bad = sentence.bad
         verdict = refused(sentence, problem, answer)
     spans = painted(trial.spans if bad is None else _before(trial.spans, bad, done), done, attempt.completion)
-    return replace(verdict, reading=TextReading(coverage(spans, attempt.completion), spans, bad))
+    unsaid = tuple(trial.unsaid) if isinstance(verdict, Certified) else None
+    return replace(verdict, reading=TextReading(coverage(spans, attempt.completion), spans, bad, unsaid=unsaid))
 
 
 def _before(spans: Sequence[Span], bad: BadStep, done: Sequence[tuple[int, int]]) -> list[Span]:

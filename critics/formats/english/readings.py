@@ -47,7 +47,9 @@ def judge_readings(problem: Problem, attempt: Attempt) -> Verdict:
     try:
         outcome, case = _outcome(problem, said)
         verdict = _verdict(problem, text, case, outcome)
-        return replace(verdict, reading=_reading(text, case))
+        return replace(
+            verdict, reading=_reading(text, case, outcome.unsaid if isinstance(verdict, Certified) else None)
+        )
     except BadMove as bad:
         reason = NOT_READ if bad.refusal.reason == "not_read" else bad.refusal.reason
         spans = painted((), (), text)
@@ -140,11 +142,11 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     return Certified(answer, chain_certificate(problem, answer, evidence, "aligned"))
 
 
-def _reading(text: str, case: Case) -> TextReading:
+def _reading(text: str, case: Case, unsaid: tuple[str, ...] | None) -> TextReading:
     spans = [span for told in case.told for span in _span(told)]
     done = [told.line.passage.span for told in case.told]
     found = painted(spans, done, text)
-    return TextReading(coverage(found, text), found)
+    return TextReading(coverage(found, text), found, unsaid=unsaid)
 
 
 def _span(told: Told) -> Iterator[Span]:

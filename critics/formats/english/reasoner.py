@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from critics.formats.english.entailed_text import Step
 from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, Move, NotKnown
 from critics.logic.first_order.knowledge import Knowledge
+from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer
 from critics.replay.first_order.syntax import (
     Atom,
@@ -58,6 +59,8 @@ class Outcome:
 
     value: str
     steps: tuple[Step, ...]
+    unsaid: tuple[str, ...] = ()
+    """Premises that a step rests on and that no sentence said before it."""
 
 
 class BadMove(Exception):  # noqa: N818
@@ -78,6 +81,7 @@ class Reasoner:
         idle = [each for formula in formulas for each in (*stronger(formula), *conditions(formula))]
         self.known = Knowledge(case.premises, [*formulas, *possible, *idle, case.goal])
         self.steps: list[Step] = []
+        self.unsaid: dict[str, None] = {}
         self.claims: list[Formula] = []
         """Statements of the moves so far, in order."""
         self.value: str | None = None
@@ -109,7 +113,7 @@ class Reasoner:
             raise Refusal(Unproved, "goal_not_reached", "the text does not say that the question itself is open")
         if not self.num_moves:
             raise Refusal(Unproved, "goal_not_reached", "the text gives no reason for its answer")
-        return Outcome(self.value, tuple(self.steps))
+        return Outcome(self.value, tuple(self.steps), tuple(self.unsaid))
 
     def _bad(self, reason: str, why: str) -> BadMove:
         return BadMove(self.index, self.text, Refusal(Unproved, reason, f"{self.text!r}: {why}"))
@@ -300,8 +304,24 @@ class Reasoner:
                 "it follows in several steps" if skipped else "it does not follow",
             )
         self.steps.append(Step(self.index, part))
+        self.unsaid |= {canonical(self.known.formulas[place]): None for place in self._unsaid(part, found.rule)}
         self.known.add(part)
         return found.rule
+
+    def _unsaid(self, part: Formula, rule: int | None) -> list[int]:
+        """Return the premises that a claim needs beside the claims before it; none where one premise says it."""
+        first, words = self.known.num_premises, predicates(part)
+        told = range(first, len(self.known.formulas))
+        stated = [[place] for place in range(first) if words <= predicates(self.known.formulas[place])]
+        if (rule is not None and key(part) == key(self.known.formulas[rule])) or self._gives(part, told):
+            return []
+        if any(self._gives(part, places) for places in stated):
+            return []
+        needed = [place for place in (*self.known.facts, *(() if rule is None else (rule,))) if place < first]
+        for place in tuple(needed):
+            rest = [other for other in needed if other != place]
+            needed = rest if self._gives(part, [*told, *rest]) else needed
+        return needed
 
     def _not_known(self, move: NotKnown, told: Formula | None) -> None:
         premises = range(self.known.num_premises)

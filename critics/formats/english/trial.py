@@ -52,6 +52,8 @@ class Trial:
     spans: list[Span] = field(default_factory=list[Span])
     claimed: str | None = None
     """The last answer, in the problem's terms."""
+    unsaid: dict[str, None] = field(default_factory=dict[str, None])
+    """Statements of the context that a step rests on and that no sentence said before it."""
     proved: str | None = None
     """Value that was proved when the last answer was given: true, false or unknown."""
     _index: int = 0
@@ -184,7 +186,9 @@ class Trial:
                 if claim.promise:
                     # Attack: put words into the context's mouth.
                     raise self._refused(Unproved, "unsupported_sentence", "the context does not say it")
-                at = self.ledger.add(clause, self._step(clause))
+                step = self._step(clause)
+                at = self.ledger.add(clause, step)
+                self.unsaid |= self._left_out(step)
                 self._pending.clear()
                 kinds.add("step")
             else:
@@ -199,10 +203,16 @@ class Trial:
                 if is_stated and not clause.is_fact:
                     self._pending.add(at)
             entries.append(at)
+            self._said.add(clause.canonical())
         kind: Kind = "step" if "step" in kinds else "citation" if "citation" in kinds else "premise"
         self._mark(claim.passage, kind, entries[-1])
-        self._said |= {clause.canonical() for clause in claim.said}
         return tuple(entries)
+
+    def _left_out(self, step: Warrant) -> dict[str, None]:
+        """Return the statements of the context that a step rests on and that no sentence has said."""
+        entries = [self.ledger.entries[at] for at in step.premises]
+        stated = [e.clause for e in entries if e.step.how == "context" and not self.language.is_granted(e.clause)]
+        return {str(clause): None for clause in stated if clause.canonical() not in self._said}
 
     def _step(self, clause: Implication) -> Warrant:
         """Return the step that gives a clause, by a rule that was just read out where one was."""
@@ -233,6 +243,8 @@ class Trial:
             raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is given for it")
         entries = tuple(self.ledger.add(clause, step) for clause, step in zip(claim.said, found, strict=True))
         self._said |= {clause.canonical() for clause in claim.said}
+        for step in found:
+            self.unsaid |= self._left_out(step)
         self._pending.clear()
         self._mark(claim.passage, "step", entries[-1])
         return entries
@@ -395,7 +407,9 @@ class Trial:
             other = self.ledger.fact(clause.fact.negated()) if clause.is_fact else None
             if other is not None and (claim is None or entries[other].clause in claim.said):
                 opposite = fact(entries[scope.assumption].clause.fact.negated())
-                self._close(Warrant("reductio", (scope.assumption, one, other)), opposite)
+                step = Warrant("reductio", (scope.assumption, one, other))
+                self.unsaid |= self._left_out(step)
+                self._close(step, opposite)
                 self._mark(passage, "step", self.ledger.find(opposite))
                 return
         raise self._refused(Unproved, "unsupported_sentence", "nothing contradicts it")
