@@ -267,3 +267,23 @@ def test_reasoning_gyms_syllogisms_are_mislabelled_as_often_as_by_brute_force():
     figures = json.loads(ran.stdout)
     assert (ran.exit_code, figures["checked"]) == (1, 300)
     assert 0.08 < figures["readings"][MEMBERS]["rate"] < 0.18
+
+
+@pytest.mark.parametrize(
+    ("context", "question", "label"),
+    [
+        ("Tom is kind, and Ann is big if Bob is rough. Bob is not rough.", "Is Tom kind?", "false"),
+        ("Arms are weapons. Weapons are dangerous. Tom is an arm.", "Is Tom dangerous?", "unknown"),
+        ("Glasses are tools. Tools are useful. Tom is a glass.", "Is Tom useful?", "unknown"),
+        ("Spirits are drinks. Drinks are wet. Tom is a spirit.", "Is Tom wet?", "unknown"),
+        ("Leaves are green. Tom is a leave.", "Is Tom green?", "unknown"),
+        ("Caddies are people. Tom is a caddie. People are kind.", "Is Tom kind?", "unknown"),
+        (CATS, "Is Tom not warm?", "true"),
+        (CATS, "Isn't Tom warm?", "false"),
+        (CATS, "Is Tom a cat or a dog?", "false"),
+        ("A dog is kind. Tom is a dog.", "Is Tom kind?", "unknown"),
+    ],
+)
+def test_a_doubtful_reading_makes_no_label_wrong(context, question, label):
+    (finding,) = audit(english(context, question, label))
+    assert finding.outcome == "not checked", finding

@@ -6,6 +6,7 @@ A label is called wrong only if it is wrong in every reading of the text. A ques
 trusted is `not checked`. So is a problem whose statements contradict each other, because they prove every label.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from critics.errors import InputError
+from critics.grammar.inflection import is_ambiguous
 from critics.judge import Judging
 from critics.problem import Problem, RecordError, is_object, read_problem
 from critics.replay.answers import in_terms_of
@@ -20,7 +22,7 @@ from critics.replay.formula import Literal as Stated
 from critics.replay.formula import parse_statement
 from critics.replay.grades import GRADES, STRICT
 from critics.replay.semantics import semantics_of
-from critics.text.reference import ReferenceMismatch, reference
+from critics.text.reference import TRANSLATORS, ReferenceMismatch, reference
 from critics.text.translators import syllogism
 from critics.text.translators.syllogism import OPTIONS
 from critics.text.translators.translation import TranslationError
@@ -288,7 +290,22 @@ def _finding(problem: Problem, tried: Sequence[Trace]) -> Finding:
         # Attack: call a label wrong because its annotators formalised another sentence than they wrote.
         said = "the formalisation that came with the problem says otherwise; one of the two is wrong"
         return Finding(problem, NOT_CHECKED, DISAGREE, said, proved=claim, proofs=proofs)
+    if is_own and (doubt := _doubt(problem)) is not None:
+        # Attack: `A dog is kind.` may be said of one dog; that all dogs are is no proof of a mistake.
+        return Finding(problem, NOT_CHECKED, "doubtful_reading", doubt, proved=claim, proofs=proofs)
     return Finding(problem, WRONG, "proved_otherwise", proved=claim, proofs=proofs)
+
+
+def _doubt(problem: Problem) -> str | None:
+    """Return what may be meant otherwise than it is read, in English that is nobody's data set; None where nothing."""
+    if problem.dataset in TRANSLATORS or problem.dataset in LOADERS:
+        return None
+    if re.search(r"\b(?:or|not)\b|n't\b", problem.question, re.IGNORECASE):
+        return "the question denies something, or has an `or`, which people answer in two ways"
+    if found := re.search(r"(?:^|[.!?]\s+)(An? \w[^.!?]*)", problem.context):
+        return f"{found[1]!r} may be said of one, or of all"
+    doubtful = (word for word in re.findall(r"\w+", problem.context) if is_ambiguous(word))
+    return next((f"{word!r} may be the plural of two words" for word in doubtful), None)
 
 
 def _claim(problem: Problem, proof: Trace) -> str | None:
