@@ -5,13 +5,15 @@ is said under one is given up at its end, but for the implication, or the denial
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from critics.formats.english.saturation import bearing, saturation, unsaid
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.clauses import Implication, OutOfWork, denied, fact, follows
+from critics.replay.formula import Literal
+from critics.replay.matching import kind, match
 from critics.text.blocks import answer_of
 from critics.text.english.language import ProblemLanguage, Said
 from critics.text.english.passage import MAX_REPEATED, Passage, TextSentence
@@ -159,16 +161,16 @@ class Trial:
                 raise self._refused(Malformed, "not_read", f"there is no sentence {number} before")
             groups.append(self._labels[number])
         if not groups:
-            for claim in unit.conclusions if (unit.infers or unit.concludes) and self._last else ():
-                self._check_inferred(claim, known=frozenset() if unit.infers else self._said)
+            for claim in unit.conclusions if unit.infers or unit.concludes else ():
+                self._check_inferred(claim)
             return [at for claim in unit.conclusions for at in self._plain(claim)]
         return [at for claim in unit.conclusions for at in self._concluded(claim, groups)]
 
-    def _check_inferred(self, claim: Claim, known: Set[str]) -> None:
+    def _check_inferred(self, claim: Claim) -> None:
         """Attack: `Tom is a pet. This means that Tom is a cat.`, where the context says both."""
         for clause in claim.said:
             at = self.ledger.find(clause)
-            if clause.canonical() in known or clause in self.language.goal:
+            if clause in self.language.goal:
                 continue
             if at is None or at in self._last or self.ledger.entries[at].step.how != "context":
                 continue
@@ -186,6 +188,7 @@ class Trial:
                 if claim.promise:
                     # Attack: put words into the context's mouth.
                     raise self._refused(Unproved, "unsupported_sentence", "the context does not say it")
+                self._check_weakened(clause)
                 step = self._step(clause)
                 at = self.ledger.add(clause, step)
                 self.unsaid |= self._left_out(step)
@@ -207,6 +210,17 @@ class Trial:
         kind: Kind = "step" if "step" in kinds else "citation" if "citation" in kinds else "premise"
         self._mark(claim.passage, kind, entries[-1])
         return tuple(entries)
+
+    def _check_weakened(self, clause: Implication) -> None:
+        """Attack: `Pip is a wren or a newt`, of a Pip that is a wren, and with no rule that asks for one of the two."""
+        cases = clause.conclusions
+        if clause.premises or len(cases) < 2 or clause in self.language.goal or self.ledger.find(clause) is not None:
+            return
+        rules = self.ledger.rules()
+        asked = [set(map(str, _given_by(case, [self.ledger.entries[at].clause for at in rules]))) for case in cases]
+        alone = (one for case in cases for one in (self.ledger.fact(case), *self.ledger.steps(fact(case), rules)))
+        if not set.intersection(*asked) and any(one is not None for one in alone):
+            raise self._refused(Unproved, "unsupported_sentence", "it says less than what is known")
 
     def _left_out(self, step: Warrant) -> dict[str, None]:
         """Return the statements of the context that a step rests on and that no sentence has said."""
@@ -241,6 +255,8 @@ class Trial:
         if found is None:
             self._check_plain(claim)
             raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is given for it")
+        for clause in claim.said:
+            self._check_weakened(clause)
         entries = tuple(self.ledger.add(clause, step) for clause, step in zip(claim.said, found, strict=True))
         self._said |= {clause.canonical() for clause in claim.said}
         for step in found:
@@ -299,6 +315,9 @@ class Trial:
 
     def _answer(self, unit: AnswerClaim) -> None:
         self._close()
+        if self.claimed is not None and unit.passage.text[:5].lower() in ("this ", "that "):
+            # Attack: `Answer: no. This is false.`, which may be said of the answer.
+            raise self._refused(Malformed, "not_read", "it may be the question that is meant, or the answer")
         if unit.about is not None and not self._is_goal(unit.about.said):
             raise self._refused(Unproved, "unsupported_sentence", "the question asks something else")
         value = answer_of(unit.value, self.problem)
@@ -449,6 +468,14 @@ class Trial:
 
     def _refused(self, kind: type[Refusing], reason: str, why: str) -> BadSentence:
         return BadSentence(kind, reason, why, self._bad(why))
+
+
+def _given_by(fact: Literal, rules: Iterable[Implication]) -> Iterator[Literal]:
+    """Yield what rules give of a fact that one of their conditions asks for."""
+    for rule in rules:
+        for premise in rule.premises:
+            if kind(premise) == kind(fact) and (binding := match(premise, fact, {})) is not None:
+                yield from (conclusion.substitute(binding) for conclusion in rule.conclusions)
 
 
 def _met(groups: Sequence[tuple[int, ...]], used: set[int]) -> int:

@@ -122,14 +122,28 @@ def _comments(script: str) -> "Iterator[Comment]":
 
 
 def _idle_strings(tree: ast.Module) -> Iterator[str]:
-    """Yield the strings that stand alone, are given a name, or are printed whatever is found."""
+    """Yield the strings of a script, but for names of symbols and for what it prints or chooses by a check.
+
+    Attack: a falsehood in a list, in a message of an assertion, in an f-string.
+    """
+    useful: set[int] = set()
     for node in ast.walk(tree):
         match node:
-            case ast.Expr(ast.Constant(str(said))) | ast.Assign(_, ast.Constant(str(said))):
-                yield said
+            case ast.Call(ast.Name(name), arguments) if name != "print":
+                useful |= set(map(id, arguments))
+            case ast.If(test) if not isinstance(test, ast.Constant):
+                prints = (each for each in ast.walk(node) if isinstance(each, ast.Call) and _is_print(each))
+                useful |= {id(part) for each in prints for part in ast.walk(each)}
+            case ast.IfExp(test, body, other) if not isinstance(test, ast.Constant):
+                useful |= {id(body), id(other)}
             case _:
                 pass
-    yield from filter(None, map(_printed, tree.body))
+    strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in useful)
+    yield from (node.value for node in strings if isinstance(node.value, str))
+
+
+def _is_print(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "print"
 
 
 def _printed(node: ast.stmt) -> str | None:

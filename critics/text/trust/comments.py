@@ -40,6 +40,7 @@ _HEDGES = frozenset(
     would should except unless without
     """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
 )
+_QUANTIFYING = _HEDGES | {"every", "each", "all", "no", "none", "any"}
 _SOME = frozenset({"some", "someone", "something", "somebody", "there"})
 _EXISTS = re.compile(r"∃|exists", re.IGNORECASE)
 _DISTINCT = re.compile(r"distinct", re.IGNORECASE)
@@ -198,7 +199,10 @@ def _is_told(comment: Comment, problem: Problem, answer: str | None) -> bool:
     is_asked = comment.section.startswith(_ASKING) or comment.section in ("", CODE)
     names = _NAME.findall(comment.formula)
     if names and comment.section.startswith(_DECLARING):
-        return all(shared_words(names, one) and not _denies(one) for one in re.split(r"(?<=[.;!?])\s+", said))
+        # Attack: `Only cats are warm` beside the predicate of cats.
+        is_claim = _QUANTIFYING & set(re.findall(r"[a-z-]+", said.lower()))
+        parts = re.split(r"(?<=[.;!?])\s+", said)
+        return not is_claim and all(shared_words(names, one) and not _denies(one) for one in parts)
     if _is_of_text(said, problem.context) or (is_asked and _is_of_question(comment, said, problem, answer)):
         return True
     if is_claimed(said, problem.context, _options(comment, problem, answer) if is_asked else ()):
