@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import certistar
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import Verdict
@@ -198,3 +199,49 @@ def test_a_comment_may_say_it_in_other_words() -> None:
 def test_values_behind_a_query_are_not_its_answer() -> None:
     for values in ("(True, False, Unknown)", "(True)"):
         assert told("rules", f"{RULES} {values}").verdict == "certified"
+
+
+WREN = {"dataset": "prontoqa", "question": "True or false: Pip is feathered."}
+WREN["context"] = "Pip is a wren. Every wren is a bird. Birds are feathered. Ned is a newt. Every newt is not a bird."
+SCRIPT = """from z3 import *
+Thing = DeclareSort("Thing")
+wren, bird, feathered = (Function(name, Thing, BoolSort()) for name in ("wren", "bird", "feathered"))
+pip, x = Consts("pip x", Thing)
+s = Solver()
+s.add(wren(pip))
+s.add(ForAll([x], Implies(wren(x), bird(x))))
+s.add(ForAll([x], Implies(bird(x), feathered(x))))
+{}
+s.add(Not(feathered(pip)))
+print("True" if s.check() == unsat else "Unknown")"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "assert True, 'Pip is a newt'", "names = ['pip', 'newts are birds']", "why = {'why': 'Every newt is a bird'}",
+        "print('Every newt is a bird') if True else None", "print(f'Pip is a newt')", "f'Pip is a newt'",
+        "for why in ['Every newt is a bird']:\n    pass", "why = 'Pip is a newt'.upper()", "'Pip is' + ' a newt'",
+        "if True:\n    print('Every newt is a bird')",
+    ],
+)  # fmt: skip
+def test_a_falsehood_in_any_string_of_a_script_is_not_kept(line: str) -> None:
+    problem = {"id": "p", **WREN}
+    honest, lying = (
+        {"id": "a", "problem": problem, "format": "z3-python", "completion": SCRIPT.format(said)}
+        for said in ("told = 'Every wren is a bird'", line)
+    )
+    assert len(certistar.filter([honest])) == 1
+    assert certistar.filter([lying]) == []
+
+
+@pytest.mark.parametrize(
+    "said", ["Only cats are warm", "every cat is warm, they say", "no cat", "cats are made of cheese"]
+)
+def test_a_claim_beside_a_predicate_is_not_kept(said: str) -> None:
+    def row(told: str) -> dict[str, str]:
+        program = f"Predicates:\nCat($x, bool) ::: {told}\nFacts:\nCat(Tom, True)\nRules:\n"
+        program += "Cat($x, True) >>> Warm($x, True)\nQuery:\nWarm(Tom, True)"
+        return {"context": "Every cat is warm. Tom is a cat.", "question": "Tom is warm.", "rationale": program}
+
+    assert len(certistar.filter([row("Does x belong to the cats?"), row(said)])) == 1

@@ -82,7 +82,13 @@ SPELLINGS = {
         "all_variables_meant",
     ),
     "counted from the right": (
-        PROGRAM.replace("<", ">").replace("== 3", "== 0").replace("== 1", "== 3").replace("== 0", "== 1"),
+        PROGRAM.replace("<", ">")
+        .replace("== 3", "== 0")
+        .replace("== 1", "== 3")
+        .replace("== 0", "== 1")
+        .replace("3: r", "0: l")
+        .replace("1: l", "3: l")
+        .replace("0: l", "1: r"),
         None,
     ),
     "no letters": (PROGRAM.replace("A) ", "").replace("B) ", "").replace("C) ", ""), "options_by_position"),
@@ -100,7 +106,19 @@ def test_what_models_write_is_read_and_every_repair_is_recorded(program: str, re
 
 
 CHEATS = {
-    "the answer as a constraint": (replaced("green_book == 3", "green_book == 3\nred_book == 1"), "proved"),
+    "the answer as a constraint": (
+        replaced("green_book == 3", "green_book == 3\nred_book == 1"),
+        "axiom_not_in_context",
+    ),
+    "a number that is called otherwise": (PROGRAM.replace("1: leftmost", "1: newest"), "domain_mismatch"),
+    "numbers of the other end": (
+        PROGRAM.replace("1: l", "0: l").replace("3: r", "1: r").replace("0: l", "3: l"),
+        "domain_mismatch",
+    ),
+    "more than a sentence says": (
+        replaced("red_book < blue_book", "red_book == blue_book - 1"),
+        "axiom_not_in_context",
+    ),
     "another puzzle with that answer": (replaced("green_book == 3", "red_book == 1"), "constraint_mismatch"),
     "an option turned round": (replaced("B) blue_book == 1", "B) blue_book == 3"), "goal_mismatch"),
     "a smaller domain": (replaced("green_book [IN] [1, 2, 3]", "green_book [IN] [3]"), "domain_mismatch"),

@@ -1,13 +1,15 @@
 """Counts of problems that keep a program that is not about them, and of honest programs that are kept.
 
-    python -m tools.trust RECORDED [--before FILE] --out docs/results/trust
+    python -m tools.trust RECORDED [--formulas FORMULAS] [--before trust.json] --out docs/results/trust
 
 Three programs are judged at each problem of the recorded ones, with the gold answer hidden: constant programs of every
 format (one for each answer, the same for all problems), another problem's recorded program of the same model, and the
-honest one, whose answer is the gold one. `--before` holds lines of `id` and `verdict` by another version's critics.
+honest one, whose answer is the gold one. FORMULAS are recorded formalisations of FOLIO: right ones, of which a share is
+graded `aligned`, and wrong ones, of which none should be. `--before` is what another version's critics gave.
 """
 
 import argparse
+import gzip
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +25,7 @@ from training.records.store import write_json, write_text
 Record = dict[str, Any]
 DATASETS = ("folio", "ar-lsat", "proofwriter", "logicaldeduction")
 TRUTHS = ("folio", "proofwriter")
+KEPT = ("strict", "trusted")
 PER_DATASET = 400
 """Problems of one data set, the first."""
 
@@ -90,7 +93,7 @@ def _at(problem: Record, name: str, format_: str, text: str) -> Record:
     return {"id": f"{problem['id']}#{name}", "problem": blind, "format": format_, "completion": text}
 
 
-def measure(recorded: Sequence[Record], before: Mapping[str, str], jobs: int) -> tuple[list[Record], Mapping[str, int]]:
+def measure(recorded: Sequence[Record], jobs: int) -> tuple[list[Record], Mapping[str, int]]:
     """Return a row for each data set and kind of program, and how many recorded programs rest on their names."""
     rows: list[Record] = []
     gold = {record["id"]: record["problem"]["answer"] for record in recorded}
@@ -105,16 +108,16 @@ def measure(recorded: Sequence[Record], before: Mapping[str, str], jobs: int) ->
                 if kind == "honest":
                     renaming["judged otherwise"] += verdict["reason"] == "names_decide"
                     renaming["programs"] += verdict["reason"] == "names_decide" or _is_on_trust(certificate)
-                if kind == "honest" and not _was_kept(record["id"], verdict, gold, before):
+                if kind == "honest" and verdict["answer"] != gold[record["id"]]:
                     continue
                 tried.setdefault(kind, set()).add(problem)
                 if certificate is not None:
                     grade = certificate["formalisation"]
                     kept.setdefault("trusted", {}).setdefault(kind, set()).add(problem)
-                    if grade in STRICT and not (grade == "checked" and _has_unread(verdict)):
+                    if grade in STRICT and not _has_unread(verdict):
                         kept.setdefault("strict", {}).setdefault(kind, set()).add(problem)
             for kind, problems in sorted(tried.items()):
-                counts = {keep: len(kept.get(keep, {}).get(kind, ())) for keep in ("strict", "trusted")}
+                counts = {keep: len(kept.get(keep, {}).get(kind, ())) for keep in KEPT}
                 rows.append({"dataset": dataset, "programs": kind, "n": len(problems), **counts})
                 print(json.dumps(rows[-1]), flush=True)
     return rows, renaming
@@ -128,22 +131,37 @@ def _is_on_trust(certificate: Record | None) -> bool:
     return certificate is not None and certificate["formalisation"] in ("aligned", "trusted")
 
 
-def _was_kept(name: str, verdict: Record, gold: Mapping[str, str], before: Mapping[str, str]) -> bool:
-    """Say whether an honest program was certified by the version before, with the gold answer."""
-    if before:
-        return before.get(name) == "certified"
-    return verdict["certificate"] is not None and verdict["answer"] == gold[name]
+def formulas(path: Path, jobs: int) -> list[Record]:
+    """Return rows of the recorded formalisations whose answer is the gold one, and of the others."""
+    kept: dict[str, Counter[str]] = {}
+    with gzip.open(path, "rt", encoding="utf-8") as lines, JudgePool(jobs=jobs, timeout_s=20) as pool:
+        listed = list(map(json.loads, lines))
+        for row, verdict in zip(listed, pool.judge(map(_formalised, listed)), strict=True):
+            counts = kept.setdefault("right" if row["prediction"] == row["label"] else "wrong", Counter())
+            counts["n"] += 1
+            certificate = verdict["certificate"]
+            grade = None if certificate is None else certificate["formalisation"]
+            counts["trusted"] += certificate is not None
+            counts["strict"] += grade in STRICT and not _has_unread(verdict)
+    empty = {"n": 0, "strict": 0, "trusted": 0}
+    return [{"dataset": "folio, GPT-5 and R1", "programs": kind, **empty, **kept[kind]} for kind in sorted(kept)]
 
 
-def table(rows: Sequence[Record], renaming: Mapping[str, int]) -> str:
+def _formalised(row: Record) -> Record:
+    problem = {"id": row["id"], "dataset": "folio", "context": " ".join(row["premises"]), "question": row["conclusion"]}
+    return {"id": row["id"], "problem": problem, "format": "fol", "completion": row["program"]}
+
+
+def table(rows: Sequence[Record], renaming: Mapping[str, int], before: Sequence[Record]) -> str:
     """Return the rows in Markdown, and the sentence on renaming."""
-    lines = ["| data set | programs | n | kept by strict | kept by trusted |", "|---|---|--:|--:|--:|"]
+    head = "| data set | programs | n | kept by strict before | kept by strict | kept by trusted before | by trusted |"
+    lines = [head, "|---|---|--:|--:|--:|--:|--:|"]
+    old = {(row["dataset"], row["programs"]): row for row in before}
     for row in rows:
-        shown = [_share(row[keep], row["n"]) for keep in ("strict", "trusted")]
-        lines.append(f"| {row['dataset']} | {row['programs']} | {row['n']} | {shown[0]} | {shown[1]} |")
-    honest = [row for row in rows if row["programs"] == "honest"]
-    n, *kept = (sum(row[key] for row in honest) for key in ("n", "strict", "trusted"))
-    lines.append(f"| all | honest | {n} | {_share(kept[0], n)} | {_share(kept[1], n)} |")
+        then = old.get((row["dataset"], row["programs"]))
+        named = f"| {row['dataset']} | {row['programs']} | {row['n']} "
+        of_each = ((_share(then[keep], then["n"]) if then else "", _share(row[keep], row["n"])) for keep in KEPT)
+        lines.append(named + "".join(f"| {shown} " for pair in of_each for shown in pair) + "|")
     told = _share(renaming["judged otherwise"], renaming["programs"])
     lines += ["", f"Recorded programs on trust that are judged otherwise under other names: {told}."]
     return "\n".join(lines) + "\n"
@@ -159,15 +177,16 @@ def main() -> None:
     """Write `trust.json` and `table.md`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("recorded", type=Path)
-    parser.add_argument("--before", type=Path, help="verdicts of the version to compare with, gold answers counted in")
+    parser.add_argument("--formulas", type=Path, help="recorded formalisations of FOLIO")
+    parser.add_argument("--before", type=Path, help="trust.json of the version to compare with")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    lines = given.before.read_text(encoding="utf-8").splitlines() if given.before else []
-    before = {line["id"]: line["verdict"] for line in map(json.loads, lines)}
-    rows, renaming = measure(list(load_recorded(given.recorded)), before, given.jobs)
-    write_json(given.out / "trust.json", {"rows": rows, "renaming": dict(renaming)})
-    write_text(given.out / "table.md", table(rows, renaming))
+    before = json.loads(given.before.read_text(encoding="utf-8"))["rows"] if given.before else []
+    rows, renaming = measure(list(load_recorded(given.recorded)), given.jobs)
+    rows += formulas(given.formulas, given.jobs) if given.formulas else []
+    write_json(given.out / "trust.json", {"rows": rows, "renaming": dict(renaming), "before": before})
+    write_text(given.out / "table.md", table(rows, renaming, before))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,10 @@ _TOKEN = (
     r"|<｜(?:(?:begin|end)▁of▁sentence|▁pad▁|Assistant|User)｜>|</?s>|<(?:eos|bos|pad|end_of_turn|start_of_turn)>"
 )
 """Special tokens of tokenizers, which end a text where they were decoded with it; others may say something."""
-_BEFORE, _BEHIND = re.compile(rf"(?:\s*+(?:{_TOKEN})){{0,8}}+\s*+"), re.compile(rf"(?<!\s)\s*+(?:(?:{_TOKEN})\s*+){{0,8}}+\Z")
+_BEFORE, _BEHIND = (
+    re.compile(rf"(?:\s*+(?:{_TOKEN})){{0,8}}+\s*+"),
+    re.compile(rf"(?<!\s)\s*+(?:(?:{_TOKEN})\s*+){{0,8}}+\Z"),
+)
 """Attack: a row of special tokens without end."""
 _TAGGED = re.compile(r"<(answer|solution|program|final)>(.*)</\1>", re.DOTALL | re.IGNORECASE)
 _LANGUAGES = (

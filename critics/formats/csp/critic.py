@@ -18,7 +18,7 @@ from critics.logic.programs.options import (
     are_repeated,
     searched,
 )
-from critics.logic.programs.ordering_text import At, Claim, read_ordering
+from critics.logic.programs.ordering_text import At, Claim, Ordering, read_ordering
 from critics.problem import Problem
 from critics.replay.finite.models import CSP_KIND
 from critics.replay.finite.search import MAX_NODES, compiled, solutions
@@ -29,6 +29,8 @@ from critics.verdict.conclusion import Refusal, brief
 
 _DIFFERENCES = {
     "options": ("goal_mismatch", "an option is not the formula of its text"),
+    "premise": ("axiom_not_in_context", "a constraint is not what any one sentence says"),
+    "labels": ("domain_mismatch", "a number of the domain is called otherwise than the text counts"),
     "constraints": ("constraint_mismatch", "the constraints do not say what the text says"),
     "domain": ("domain_mismatch", "the variables do not take one value for each object"),
     "names": ("names_not_in_context", "the variables are not the objects of the text"),
@@ -88,7 +90,7 @@ def difference_from_text(problem: Problem, program: OptionProgram) -> str | None
     if len(values) != len(names) or any(sorted(f.values or ()) != values for f in functions.values()):
         return "domain"
     directions = [(names, values, "lt"), (names, values[::-1], "gt")]
-    found = [_difference(program, text.statements, text.options, *direction) for direction in directions]
+    found = [_difference(program, text, *direction) for direction in directions]
     return min(found, key=["", *_DIFFERENCES].index)
 
 
@@ -118,22 +120,32 @@ def _words(name: str) -> set[str]:
 
 
 def _difference(
-    program: OptionProgram,
-    statements: Sequence[Claim],
-    options: Sequence[Claim],
-    names: Mapping[str, str],
-    values: Sequence[int],
-    before: str,
+    program: OptionProgram, text: Ordering, names: Mapping[str, str], values: Sequence[int], before: str
 ) -> str:
     """Compare under one direction of counting: a program may count from the newest as well as from the oldest."""
     functions = program.declared.functions
     distinct = Operator("distinct", tuple(Application(name, ()) for name in functions))
-    said = [distinct, *(_term(claim, names, values, before) for claim in statements)]
+    said = [distinct, *(_term(claim, names, values, before) for claim in text.statements)]
     if _all(functions, said) != _all(functions, program.constraints):
         return "constraints"
-    own = (option.formulas[0] for option in program.options)
-    wanted = (_term(claim, names, values, before) for claim in options)
-    return "" if all(map(_equivalent, wanted, own, [functions] * len(options))) else "options"
+    places = [(number, text.place_of(words.replace("_", " "))) for words, number in program.labels]
+    if any(number not in values or place != values.index(number) for number, place in places):
+        # Attack: `1: newest` where 1 is the oldest.
+        return "labels"
+    if not all(_is_stated(constraint, said, functions) for constraint in program.constraints):
+        # Attack: the answer, which follows from all sentences together, as one more constraint.
+        return "premise"
+    own = [option.formulas[0] for option in program.options]
+    wanted = (_term(claim, names, values, before) for claim in text.options)
+    return "" if all(map(_equivalent, wanted, own, [functions] * len(own))) else "options"
+
+
+def _is_stated(constraint: Term, said: Sequence[Term], functions: Mapping[str, Function]) -> bool:
+    """Say whether one sentence says a constraint, or gives it where no two objects are in one place."""
+    if constraint in said or any(_equivalent(one, constraint, functions) for one in said):
+        return True
+    holds = compiled(constraint)
+    return any(all(map(holds, solutions(functions, [said[0], one]))) for one in said)
 
 
 def _term(claim: Claim, names: Mapping[str, str], values: Sequence[int], before: str) -> Term:

@@ -32,7 +32,8 @@ def read_csp(text: str, repairs: Repairs) -> OptionProgram:
     """Read a program, noting every repair; raises `ProgramError` naming the line."""
     sections = split_sections(text, TITLES, repairs)
     found = (_LABEL.fullmatch(line.text) for line in sections.get("domain", []))
-    labels = {_plain(label["label"]): int(label["number"]) for label in found if label is not None}
+    named = [(_plain(label["label"]), int(label["number"])) for label in found if label is not None]
+    labels = dict(named)
     declared = Declarations()
     for line in sections.get("variables", []):
         _declare(line, labels, declared, repairs)
@@ -43,7 +44,7 @@ def read_csp(text: str, repairs: Repairs) -> OptionProgram:
             declared.members[label] = "", number
     constraints = tuple(_constraint(line, declared, repairs) for line in sections.get("constraints", []))
     options = _options(sections.get("query", []), declared, repairs)
-    return OptionProgram(declared, constraints, options)
+    return OptionProgram(declared, constraints, options, labels=named)
 
 
 def _plain(text: str) -> str:

@@ -41,6 +41,8 @@ class OptionProgram:
     constraints: tuple[Term, ...]
     options: tuple[Option, ...]
     question: str = ""
+    labels: Sequence[tuple[str, int]] = ()
+    """Words of a domain, with `_` for blanks, and their numbers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,13 @@ class Ordering:
     objects: tuple[str, ...]
     statements: tuple[Claim, ...]
     options: tuple[Claim, ...]
+    scale: str
+
+    def place_of(self, words: str) -> int | None:
+        """Return the position that words such as `oldest` or `last` name; None where they are of another scale."""
+        scales: set[str] = set()
+        found = _place(words.lower(), len(self.objects), scales)
+        return found if scales <= {self.scale, "rank"} else None
 
 
 def read_ordering(context: str, options: Sequence[str]) -> Ordering | None:
@@ -73,7 +80,7 @@ def read_ordering(context: str, options: Sequence[str]) -> Ordering | None:
     said = [_claim(re.sub(r"^\(?[A-Za-z]\)\s*", "", option).rstrip("."), objects, scales) for option in options]
     if len(set(objects)) < len(objects) or len(scales) > 1 or None in claims or None in said:
         return None
-    return Ordering(objects, tuple(c for c in claims if c), tuple(c for c in said if c))
+    return Ordering(objects, tuple(c for c in claims if c), tuple(c for c in said if c), next(iter(scales), "rank"))
 
 
 def is_claimed(sentence: str, context: str, options: Sequence[str]) -> bool | None:

@@ -18,7 +18,7 @@ from critics.text.english.phrases import FILLERS
 from critics.text.english.span import num_characters
 from critics.text.faithfulness.english import NEGATIONS, sentences
 from critics.text.reference import TRANSLATORS
-from critics.text.trust.words import content, shared_words
+from critics.text.trust.words import begin_alike, content, shared_words
 from critics.verdict.reading import BadStep, Span, TextReading
 
 _DECLARED = re.compile(r"[\s>*•-]*(?:\d{1,3}[.)]\s*)?\w[\w'’-]*\s*\([^()\n]*\)[\s.,;:–-]*")
@@ -202,7 +202,9 @@ def _is_told(comment: Comment, problem: Problem, answer: str | None) -> bool:
         # Attack: `Only cats are warm` beside the predicate of cats.
         is_claim = _QUANTIFYING & set(re.findall(r"[a-z-]+", said.lower()))
         parts = re.split(r"(?<=[.;!?])\s+", said)
-        return not is_claim and all(shared_words(names, one) and not _denies(one) for one in parts)
+        told = content(f"{problem.context}\n{problem.question}") | shared_words(names, said)
+        is_about = said.endswith("?") or all(any(begin_alike(word, one) for one in told) for word in content(said))
+        return is_about and not is_claim and all(shared_words(names, one) and not _denies(one) for one in parts)
     if _is_of_text(said, problem.context) or (is_asked and _is_of_question(comment, said, problem, answer)):
         return True
     if is_claimed(said, problem.context, _options(comment, problem, answer) if is_asked else ()):
