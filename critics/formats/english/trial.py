@@ -5,15 +5,13 @@ is said under one is given up at its end, but for the implication, or the denial
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from critics.formats.english.saturation import bearing, saturation, unsaid
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.clauses import Implication, OutOfWork, denied, fact, follows
-from critics.replay.formula import Literal
-from critics.replay.matching import kind, match
 from critics.text.blocks import answer_of
 from critics.text.english.language import ProblemLanguage, Said
 from critics.text.english.passage import MAX_REPEATED, Passage, TextSentence
@@ -161,7 +159,7 @@ class Trial:
                 raise self._refused(Malformed, "not_read", f"there is no sentence {number} before")
             groups.append(self._labels[number])
         if not groups:
-            for claim in unit.conclusions if unit.infers or unit.concludes else ():
+            for claim in unit.conclusions if unit.infers else ():
                 self._check_inferred(claim)
             return [at for claim in unit.conclusions for at in self._plain(claim)]
         return [at for claim in unit.conclusions for at in self._concluded(claim, groups)]
@@ -169,9 +167,7 @@ class Trial:
     def _check_inferred(self, claim: Claim) -> None:
         """Attack: `Tom is a pet. This means that Tom is a cat.`, where the context says both."""
         for clause in claim.said:
-            at = self.ledger.find(clause)
-            if clause in self.language.goal:
-                continue
+            at = None if clause in self.language.goal else self.ledger.find(clause)
             if at is None or at in self._last or self.ledger.entries[at].step.how != "context":
                 continue
             steps = self.ledger.steps(clause, self.ledger.rules())
@@ -189,9 +185,8 @@ class Trial:
                     # Attack: put words into the context's mouth.
                     raise self._refused(Unproved, "unsupported_sentence", "the context does not say it")
                 self._check_weakened(clause)
-                step = self._step(clause)
-                at = self.ledger.add(clause, step)
-                self.unsaid |= self._left_out(step)
+                at = self.ledger.add(clause, self._step(clause))
+                self.unsaid |= self._left_out(self.ledger.entries[at].step)
                 self._pending.clear()
                 kinds.add("step")
             else:
@@ -211,22 +206,13 @@ class Trial:
         self._mark(claim.passage, kind, entries[-1])
         return tuple(entries)
 
-    def _check_weakened(self, clause: Implication) -> None:
-        """Attack: `Pip is a wren or a newt`, of a Pip that is a wren, and with no rule that asks for one of the two."""
-        cases = clause.conclusions
-        if clause.premises or len(cases) < 2 or clause in self.language.goal or self.ledger.find(clause) is not None:
-            return
-        rules = self.ledger.rules()
-        asked = [set(map(str, _given_by(case, [self.ledger.entries[at].clause for at in rules]))) for case in cases]
-        alone = (one for case in cases for one in (self.ledger.fact(case), *self.ledger.steps(fact(case), rules)))
-        if not set.intersection(*asked) and any(one is not None for one in alone):
+    def _check_weakened(self, *said: Implication) -> None:
+        if any(clause not in self.language.goal and self.ledger.weakens(clause) for clause in said):
             raise self._refused(Unproved, "unsupported_sentence", "it says less than what is known")
 
-    def _left_out(self, step: Warrant) -> dict[str, None]:
-        """Return the statements of the context that a step rests on and that no sentence has said."""
-        entries = [self.ledger.entries[at] for at in step.premises]
-        stated = [e.clause for e in entries if e.step.how == "context" and not self.language.is_granted(e.clause)]
-        return {str(clause): None for clause in stated if clause.canonical() not in self._said}
+    def _left_out(self, *steps: Warrant) -> dict[str, None]:
+        left = [clause for clause in self.ledger.stated(steps) if not self.language.is_granted(clause)]
+        return {str(clause): None for clause in left if clause.canonical() not in self._said}
 
     def _step(self, clause: Implication) -> Warrant:
         """Return the step that gives a clause, by a rule that was just read out where one was."""
@@ -255,12 +241,10 @@ class Trial:
         if found is None:
             self._check_plain(claim)
             raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is given for it")
-        for clause in claim.said:
-            self._check_weakened(clause)
+        self._check_weakened(*claim.said)
         entries = tuple(self.ledger.add(clause, step) for clause, step in zip(claim.said, found, strict=True))
         self._said |= {clause.canonical() for clause in claim.said}
-        for step in found:
-            self.unsaid |= self._left_out(step)
+        self.unsaid |= self._left_out(*found)
         self._pending.clear()
         self._mark(claim.passage, "step", entries[-1])
         return entries
@@ -360,16 +344,7 @@ class Trial:
         """Return the canonical texts of what leads to an answer."""
         if decided == "unknown":
             return {clause.canonical() for clause in bearing(self.language)}
-        found: set[int] = set()
-        todo = [at for clause in self._answered(decided) if (at := self.ledger.find(clause)) is not None]
-        for clause in self._answered(decided):
-            todo += [at for step in self.ledger.steps(clause, self.ledger.rules()) for at in step.premises]
-        while todo:
-            at = todo.pop()
-            if at not in found:
-                found.add(at)
-                todo += self.ledger.entries[at].step.premises
-        return {self.ledger.entries[at].clause.canonical() for at in found}
+        return {clause.canonical() for clause in self.ledger.behind(self._answered(decided))}
 
     def _undecided(self) -> str | None:
         """Return `unknown` where the semantics lets saturation decide and everything that could decide is said."""
@@ -468,14 +443,6 @@ class Trial:
 
     def _refused(self, kind: type[Refusing], reason: str, why: str) -> BadSentence:
         return BadSentence(kind, reason, why, self._bad(why))
-
-
-def _given_by(fact: Literal, rules: Iterable[Implication]) -> Iterator[Literal]:
-    """Yield what rules give of a fact that one of their conditions asks for."""
-    for rule in rules:
-        for premise in rule.premises:
-            if kind(premise) == kind(fact) and (binding := match(premise, fact, {})) is not None:
-                yield from (conclusion.substitute(binding) for conclusion in rule.conclusions)
 
 
 def _met(groups: Sequence[tuple[int, ...]], used: set[int]) -> int:

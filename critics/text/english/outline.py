@@ -97,8 +97,8 @@ class Outline:
             return found
         arguments = self._arguments(passage, promise=promise)
         if arguments is not None:
-            infers, concludes = (lead.match(passage.text) is not None for lead in (phrases.INFERS, phrases.CONCLUDES))
-            return tuple(replace(one, infers=infers, concludes=concludes) for one in arguments)
+            infers = any(lead.match(passage.text) is not None for lead in (phrases.INFERS, phrases.CONCLUDES))
+            return tuple(replace(one, infers=infers) for one in arguments)
         for lead, promised in _LEADS:
             match = lead.match(passage.text)
             if match is not None and match.end():

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal as Choice
 from typing import TypeAlias
 
-from critics.replay.clauses import Implication, OutOfWork, ground_terms
+from critics.replay.clauses import Implication, OutOfWork, fact, ground_terms
 from critics.replay.formula import Literal, Term
 from critics.replay.matching import Kind, kind, match
 
@@ -91,6 +91,35 @@ class Ledger:
     def fact(self, literal: Literal) -> int | None:
         """Return the entry of a literal that is established as a fact."""
         return self._facts.get(kind(literal), {}).get(literal)
+
+    def stated(self, steps: Iterable[Warrant]) -> list[Implication]:
+        """Return the premises of steps that the context states."""
+        entries = [self.entries[at] for step in steps for at in step.premises]
+        return [entry.clause for entry in entries if entry.step.how == "context"]
+
+    def behind(self, said: Sequence[Implication]) -> list[Implication]:
+        """Return all that leads to clauses, themselves included where they are established."""
+        found: set[int] = set()
+        todo = [at for clause in said if (at := self.find(clause)) is not None]
+        todo += [at for clause in said for step in self.steps(clause, self.rules()) for at in step.premises]
+        while todo:
+            at = todo.pop()
+            if at not in found:
+                found.add(at)
+                todo += self.entries[at].step.premises
+        return [self.entries[at].clause for at in found]
+
+    def weakens(self, clause: Implication) -> bool:
+        """Say whether a clause has a case too many: one is known, or a step away, and no rule asks for any of them.
+
+        Attack: `Pip is a wren or a newt`, of a Pip that is a wren.
+        """
+        cases, rules = clause.conclusions, self.rules()
+        if clause.premises or len(cases) < 2 or self.find(clause) is not None:
+            return False
+        asked = [{str(given) for at in rules for given in _given(case, self.entries[at].clause)} for case in cases]
+        alone = (one for case in cases for one in (self.fact(case), *self.steps(fact(case), rules)))
+        return not asked[0].intersection(*asked) and any(one is not None for one in alone)
 
     def rules(self) -> list[int]:
         """Return the entries that are no facts."""
@@ -227,6 +256,13 @@ class Ledger:
         if self._work > WORK_LIMIT:
             raise OutOfWork
         return match(pattern, literal, binding) if kind(pattern) == kind(literal) else None
+
+
+def _given(known: Literal, rule: Implication) -> Iterator[Literal]:
+    """Yield what a rule gives of a fact that one of its conditions asks for."""
+    for premise in rule.premises:
+        if kind(premise) == kind(known) and (binding := match(premise, known, {})) is not None:
+            yield from (conclusion.substitute(binding) for conclusion in rule.conclusions)
 
 
 def _entries(used: Iterable[int]) -> tuple[int, ...]:

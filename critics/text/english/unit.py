@@ -38,9 +38,7 @@ class Reasoning:
     cited: tuple[int, ...]
     conclusions: tuple[Claim, ...]
     infers: bool = False
-    """True if plain claims are said to follow from what was said last: `This means that ..`."""
-    concludes: bool = False
-    """True if they are said to be conclusions: `Therefore ..`."""
+    """True if plain claims are said to follow from what was said last: `This means that ..`, `Therefore ..`."""
 
 
 @dataclass(frozen=True, slots=True)
