@@ -51,6 +51,7 @@ def judge(
     options: Sequence[str] | None = None,
     format: str = "english",  # noqa: A002
     dataset: str | None = None,
+    axioms: Iterable[str] = (),
 ) -> "Verdict":
     """Judge one text about one question; return its verdict, with a certificate if the text proves its answer.
 
@@ -59,6 +60,8 @@ def judge(
     `format` is the language of the text (docs/python.md has a table).
     `dataset` says in whose language the context is (prontoqa, proofwriter, syllogism, deontiqa): the critic then
     reads the context itself, and the certificate's grade is `checked` instead of `trusted`.
+
+    `axioms` are sentences that the context leaves unsaid; what rests on them is certified with the grade `given`.
 
     A critic that fails is a verdict (`CriticError`), not an exception. Raises `ValueError` for an unknown format, or
     an answer that the problem cannot have. There is no time limit here: judge programs of strangers with `filter` and
@@ -72,7 +75,8 @@ def judge(
     from critics.text.blocks import answer_of
 
     asked = {"context": context, "question": question, "options": None if options is None else list(options)}
-    problem = {"id": "problem", "dataset": dataset or "rationales", **asked}
+    meta = {"axioms": declared} if (declared := list(axioms)) else {}
+    problem = {"id": "problem", "dataset": dataset or "rationales", **asked, "meta": meta}
     attempt = read_attempt({"id": "attempt", "problem": problem, "format": format, "completion": completion})
     if answer is not None:
         gold = answer_of(str(answer).lower(), attempt.problem)

@@ -152,7 +152,7 @@ FORMS = {
     ),
     "english-proof": _form("english/1", "semantics completion goal entries spans closure", "work", ENGLISH_REFERENCES),
     "english-entailment": _form(
-        "english-fol/1", "completion formulas premises steps goal result models", "rlimit wall_ms"
+        "english-fol/1", "completion formulas premises steps goal result models", "rlimit wall_ms", ("axioms",)
     ),
     "propositional-equivalence": _EQUIVALENCE,
     "first-order-equivalence": _EQUIVALENCE,
@@ -246,7 +246,11 @@ def _problem(record: Any) -> ProblemText:
 def _checked_grade(formalisation: object, source: object, formal: Formal | None, form: Form) -> Grade:
     """A reference is there where, and only where, the formalisation was compared with it; `text` is in the context."""
     grade = grade_of(formalisation, source)
-    if grade is None or source not in (*form.references, "none") or (formal is None) != (source in ("none", "text")):
+    if (
+        grade is None
+        or source not in (*form.references, "none")
+        or (formal is None) != (source in ("none", "text", "axioms"))
+    ):
         raise Rejected("ill_formed")
     return grade
 

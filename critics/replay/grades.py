@@ -5,7 +5,8 @@ from typing import Literal, get_args
 
 Grade = Literal["checked", "given", "aligned", "trusted"]
 """`checked`: the reader of the text's language read context and question, and the formulas agree with both. `given`:
-they agree with a formalisation that came with the problem. `aligned`: the attempt's own, and the text bears it out.
+they agree with a formalisation that came with the problem, or rest on knowledge that it declares. `aligned`: the
+attempt's own, and the text bears it out.
 `trusted`: the attempt's own, and nothing more."""
 GRADES: tuple[Grade, ...] = get_args(Grade)
 STRICT: tuple[Grade, ...] = ("checked", "given", "aligned")
@@ -14,7 +15,7 @@ STRICT: tuple[Grade, ...] = ("checked", "given", "aligned")
 
 def grade_of_reference(reference: str) -> Grade:
     """Return the grade that comparing with a reference of this source gives, `none` without one."""
-    return "trusted" if reference == "none" else "given" if reference == "given" else "checked"
+    return "trusted" if reference == "none" else "given" if reference in ("given", "axioms") else "checked"
 
 
 def grade_of(word: object, reference: object) -> Grade | None:

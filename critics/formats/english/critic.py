@@ -24,7 +24,7 @@ from critics.text.english.language import CONTROLLED, ProblemLanguage, Unreadabl
 from critics.text.english.outline import Outline
 from critics.text.english.passage import TextSentence, lines
 from critics.text.english.span import coverage, painted
-from critics.text.english.statements import SETTLED
+from critics.text.english.statements import AXIOMS, SETTLED
 from critics.text.english.steps import Ledger, Warrant
 from critics.text.reference import is_trusting, text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
@@ -47,9 +47,13 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     if is_trusting():
         # A text in English is read or it is nothing: there is no formalisation to be taken on trust.
         return CriticError("no_reference", None, "plain English is not judged where no reader is to be used")
-    if SETTLED in problem.meta:
+    if SETTLED in problem.meta or problem.meta.get(AXIOMS):
         return _by_grammar(problem, attempt)
     verdict = read_english(problem, attempt)
+    if problem.formal is None and not has_reader and verdict.reason == "unsupported_sentence":
+        # What is lacking, as the grammar has it.
+        told = _by_grammar(problem, attempt).feedback
+        return replace(verdict, feedback=told) if told.startswith(verdict.feedback) else verdict
     if problem.formal is not None or verdict.reason not in _NOT_READ:
         return verdict
     if isinstance(verdict, CriticError) and has_reader:

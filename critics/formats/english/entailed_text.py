@@ -31,7 +31,8 @@ class ChainEvidence:
 
     completion: str
     formulas: object
-    """As the model wrote them (`Problem.meta`); of readings by the grammar the data set whose conventions they have."""
+    """As the model wrote them (`Problem.meta`); of readings by the grammar the data set whose conventions they have,
+    and the knowledge that the problem declares."""
     premises: tuple[Formula, ...]
     steps: tuple[Step, ...]
     goal: Formula
@@ -40,11 +41,13 @@ class ChainEvidence:
     """A model of the premises with the answer: they are consistent."""
     contingent: Model
     """A model in which the answer is otherwise: it says something."""
+    has_axioms: bool = False
+    """True if knowledge that the problem declares is among the premises."""
 
     def record(self) -> dict[str, object]:
         """Return the JSON form."""
         return {
-            "reference": "none",
+            "reference": "axioms" if self.has_axioms else "none",
             "completion": self.completion,
             "formulas": self.formulas,
             "premises": list(map(canonical, self.premises)),

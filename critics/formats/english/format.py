@@ -20,7 +20,7 @@ class English(Format):
 
     def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         written: Any = evidence.get("formulas")
-        if written is not None and set(written) == {"conventions"}:
+        if written is not None and set(written) - {"axioms"} == {"conventions"}:
             # The grammar read the sentences: no model wrote formulas.
             return evidence["completion"], written
         return evidence["completion"], {key: value for key, value in evidence.items() if key == "formulas"}

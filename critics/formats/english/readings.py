@@ -15,8 +15,11 @@ from itertools import islice
 
 from critics.formats.english.entailed_text import ChainEvidence, chain_certificate, models_of
 from critics.formats.english.reasoner import BadMove, Case, Outcome, Reasoner, Told
+from critics.formats.english.remedies import remedy, sorts
 from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, Move, NotKnown, moves
 from critics.grammar.reader import Reading
+from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.solvers import decide
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import (
@@ -28,7 +31,7 @@ from critics.replay.first_order.syntax import (
 )
 from critics.text.english.passage import TextSentence, lines, repeated
 from critics.text.english.span import coverage, painted
-from critics.text.english.statements import CONVENTIONS, SETTLED, Statements, settled
+from critics.text.english.statements import AXIOMS, CONVENTIONS, SETTLED, Statements, axioms_of, settled
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Unproved, Verdict
 from critics.verdict.conclusion import Refusal, brief, is_wrong, refused, wrong_answer
@@ -63,11 +66,18 @@ def judge_readings(problem: Problem, attempt: Attempt) -> Verdict:
 
 def _outcome(problem: Problem, said: Sequence[TextSentence]) -> tuple[Outcome, Case]:
     """Return what the text proves under every reading of `either`; raises `Refusal`."""
-    statements = Statements(problem.context, problem.question, CONVENTIONS.get(settled(problem)))
+    conventions = CONVENTIONS.get(settled(problem))
+    statements = Statements(problem.context, problem.question, conventions, axioms_of(problem))
     outcomes: list[tuple[Outcome, Case]] = []
     for exclusive in (False, True) if statements.has_either(said) else (False,):
         case = _case(problem, statements, said, exclusive=exclusive)
-        outcomes.append((Reasoner(case).outcome(), case))
+        try:
+            outcomes.append((Reasoner(case).outcome(), case))
+        except BadMove as bad:
+            if bad.claim is not None:
+                lacking = remedy(statements.problem.reader, case.premises, bad.claim)
+                bad.refusal = Refusal(bad.refusal.kind, bad.refusal.reason, f"{bad.refusal.feedback}{lacking}")
+            raise
     if len({outcome.value for outcome, _ in outcomes}) > 1:
         raise Refusal(Unproved, "text_says_otherwise", "the answer depends on whether `either` means one or both")
     return outcomes[0]
@@ -94,6 +104,7 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
             )
         told.append(Told(line, tuple(_with_formulas(found, statements, index, line, exclusive=exclusive))))
     premises = tuple(each.exclusive if exclusive else each.formula for each in read)
+    premises += tuple(statements.declared(exclusive=exclusive))
     if (often := repeated(said)) is not None:
         refusal = Refusal(Unproved, "repeated_step", "the sentence is said again and again")
         raise BadMove(often, said[often].passage.text, refusal)
@@ -136,10 +147,16 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     if value == "unknown" and not (case.is_closed and predicates(case.goal) <= heard):
         # Attack: ask for what the context says in other words, and answer that nobody knows.
         raise Refusal(Unproved, "goal_not_reached", "a phrase of the question, or of the context, has no twin")
-    if text_contradicts(problem, answer, "none"):
+    kinds = sorts(case.premises, case.goal) if value == "unknown" else []
+    if kinds and decide([*case.premises, *kinds], case.goal).result in ("true", "false"):
+        # Attack: nothing is known of a Tom of whom the text takes for granted that he is a cat.
+        raise Refusal(Unproved, "goal_not_reached", f"it may go without saying: {', '.join(map(canonical, kinds))}")
+    declared = axioms_of(problem)
+    if text_contradicts(problem, answer, "given" if declared else "none"):
         raise Refusal(Unproved, "text_says_otherwise", "a translator reads the text otherwise")
-    evidence = ChainEvidence(text, {SETTLED: settled(problem)}, case.premises, outcome.steps, case.goal, value, *models)
-    return Certified(answer, chain_certificate(problem, answer, evidence, "aligned"))
+    read_as = {SETTLED: settled(problem), **({AXIOMS: list(declared)} if declared else {})}
+    evidence = ChainEvidence(text, read_as, case.premises, outcome.steps, case.goal, value, *models, bool(declared))
+    return Certified(answer, chain_certificate(problem, answer, evidence, "given" if declared else "aligned"))
 
 
 def _reading(text: str, case: Case, unsaid: tuple[str, ...] | None) -> TextReading:

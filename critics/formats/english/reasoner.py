@@ -69,6 +69,8 @@ class BadMove(Exception):  # noqa: N818
     def __init__(self, index: int, text: str, refusal: Refusal) -> None:
         super().__init__(text)
         self.index, self.text, self.refusal = index, text, refusal
+        self.claim: Formula | None = None
+        """What does not follow."""
 
 
 class Reasoner:
@@ -298,11 +300,11 @@ class Reasoner:
                 raise BadMove(
                     self.index, self.text, Refusal(TimedOut, "solver_budget", f"{self.text!r} takes too long")
                 )
-            skipped = whole is Answer.UNSATISFIABLE
-            raise self._bad(
-                "skipped_steps" if skipped else "unsupported_sentence",
-                "it follows in several steps" if skipped else "it does not follow",
-            )
+            if whole is Answer.UNSATISFIABLE:
+                raise self._bad("skipped_steps", "it follows in several steps")
+            bad = self._bad("unsupported_sentence", "it does not follow")
+            bad.claim = part
+            raise bad
         self.steps.append(Step(self.index, part))
         self.unsaid |= {canonical(self.known.formulas[place]): None for place in self._unsaid(part, found.rule)}
         self.known.add(part)

@@ -5,16 +5,18 @@ from collections.abc import Sequence
 
 from critics.grammar.chart import Conventions
 from critics.grammar.reader import Reading
-from critics.grammar.text import problem_reader
+from critics.grammar.text import problem_reader, sentences
 from critics.problem import Problem
 from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, rebuilt, subformulas, terms
 from critics.text.english.passage import TextSentence
-from critics.verdict import TimedOut
+from critics.verdict import CriticError, TimedOut
 from critics.verdict.conclusion import Refusal
 from critics.verdict.reading import TOO_MUCH_WORK
 
 SETTLED = "conventions"
 """Key of a problem's `meta` that names the data set whose conventions its readings have."""
+AXIOMS = "axioms"
+"""Key of a problem's `meta` with declared knowledge: sentences that the context leaves unsaid."""
 CONVENTIONS = {
     "proofwriter": Conventions(pronoun="first", every_not="none", states="all"),
     "prontoqa": Conventions(every_not="none", states="all"),
@@ -81,11 +83,21 @@ def settled(problem: Problem) -> str:
     return named if isinstance(named, str) and named in CONVENTIONS else "none"
 
 
+def axioms_of(problem: Problem) -> tuple[str, ...]:
+    """Return the sentences of the knowledge that a problem declares."""
+    declared = problem.meta.get(AXIOMS) or ()
+    listed = [declared] if isinstance(declared, str) else declared
+    return tuple(sentence for text in listed for sentence in sentences(str(text)))
+
+
 class Statements:
     """Reads statements about one problem; remembers whom the last one was about."""
 
-    def __init__(self, context: str, question: str, conventions: Conventions | None) -> None:
-        self.problem = problem_reader(context, question, conventions)
+    def __init__(
+        self, context: str, question: str, conventions: Conventions | None, axioms: tuple[str, ...] = ()
+    ) -> None:
+        self.problem = problem_reader(context, question, conventions, axioms)
+        self.axioms = axioms
         joined = " ".join([*self.problem.said, self.problem.asked])
         self._speaks_of_texts = _ABOUT_TEXT.search(joined) is not None
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
@@ -94,9 +106,21 @@ class Statements:
         self._is_single = True
         """True where nothing else than whom the last one was about stands in it: `Tom has a laptop. It is warm`."""
 
+    def declared(self, *, exclusive: bool) -> list[Formula]:
+        """Return the formulas of declared knowledge; raises `Refusal` where a sentence of it is not read."""
+        found = list(map(self.problem.reader.read, self.axioms))
+        for each in found:
+            if not isinstance(each, Reading):
+                told = f"the axiom {each.text!r} is not read: {each.word}: {each.why}"
+                raise Refusal(CriticError, "context_not_read", told)
+        return [each.exclusive if exclusive else each.formula for each in found if isinstance(each, Reading)]
+
     def has_either(self, said: Sequence[TextSentence]) -> bool:
         """Say whether `either` stands anywhere."""
-        return any("either" in text.lower() for text in [*self.problem.said, *(line.passage.text for line in said)])
+        return any(
+            "either" in text.lower()
+            for text in [*self.problem.said, *self.axioms, *(line.passage.text for line in said)]
+        )
 
     def reads(self, text: str) -> bool:
         """Say whether a text is a statement; a pronoun that opens it may stand for somebody."""
