@@ -208,3 +208,34 @@ def test_work_is_bounded_over_all_sentences() -> None:
     context = "Tom is kind or Ann is kind and Bob is kind."
     text = " ".join(f"Tom{n} is {'kind and big and warm or ' * 6}red." for n in range(10))
     assert judged(text, context, "Tom is kind.").verdict != "certified"
+
+
+def test_declared_knowledge_is_in_the_certificate_and_graded_given() -> None:
+    context, question = "Every contract is binding. L-2021 is a lease.", "Is L-2021 binding?"
+    text = "L-2021 is a lease, so L-2021 is a contract. Every contract is binding, so L-2021 is binding. Answer: true"
+    axiom = "Every lease is a contract."
+    verdict = certistar.judge(context, question, text, axioms=[axiom])
+    assert isinstance(verdict, certistar.Certified), verdict
+    evidence = verdict.certificate.record()["evidence"]
+    assert (verdict.grade, evidence["reference"], evidence["formulas"]["axioms"]) == ("given", "axioms", [axiom])
+    assert not certistar.recheck([verdict])["rejected"]
+    rows = [{"context": context, "question": question, "rationale": text, "axioms": axiom}]
+    assert [row["grade"] for row in certistar.filter(rows)] == ["given"]
+    assert certistar.judge(context, question, text).verdict == "unproved"
+    unread = certistar.judge(context, question, text, axioms=["Most leases are contracts."])
+    assert unread.reason == "context_not_read"
+
+
+def test_a_verdict_names_what_is_lacking() -> None:
+    context = "Tom gets invited. Everyone who is invited is happy. Every contract is binding. L-2021 is a lease."
+    told = certistar.judge(context, "Is L-2021 binding?", "So L-2021 is binding. Answer: true").feedback
+    assert told.endswith("proved if: L-2021 is a contract")
+    told = certistar.judge(context, "Is Tom happy?", "Tom is invited. So Tom is happy. Answer: true").feedback
+    assert told.endswith("you say 'invited', the context says 'get invited'")
+
+
+def test_what_may_go_without_saying_is_not_unknown() -> None:
+    # That Kiki is an animal is taken for granted.
+    context = "If an animal barks, then it is loud. If an animal is old, then it barks. Kiki is old. Ann is loud."
+    text = "We cannot tell whether Kiki is loud. The answer is unknown."
+    assert certistar.judge(context, "Kiki is loud.", text).verdict != "certified"

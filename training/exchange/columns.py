@@ -12,15 +12,16 @@ from typing import Any, TypeAlias, cast
 
 from critics.errors import InputError
 from critics.problem import Problem
+from critics.replay.certificate import is_list
 from critics.text.answer_reader import read_answer
 from critics.text.blocks import answer_of
 from training.configuration.section import nearest
 
 Values: TypeAlias = Mapping[str, Any]
 """Values of a row by their columns."""
-PARTS = ("id", "context", "question", "options", "answer", "rationale", "conclusion")
+PARTS = ("id", "context", "question", "options", "answer", "rationale", "conclusion", "axioms")
 """Parts that a column can be. `answer` is the gold answer; `conclusion` is what a text without an answer line answers,
-or, without a question, a statement that the gold answer calls true or false."""
+or, without a question, a statement that the gold answer calls true or false; `axioms` is declared knowledge."""
 _SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "id": ("id",),
     "context": ("context", "facts", "premises", "theory", "passage", "story"),
@@ -32,6 +33,7 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = {
         *("response", "output", "generation", "model_output", "chosen"),
     ),
     "conclusion": ("conclusion",),
+    "axioms": ("axioms",),
 }
 """Names of columns by which a part is known where `--columns` says nothing."""
 NO_COLUMN = "-"
@@ -103,6 +105,7 @@ class Parts:
     answer: object = None
     rationale: object = None
     conclusion: object = None
+    axioms: object = None
     taken: tuple[str, ...] = field(default=(), kw_only=True)
     """Sentences that were left out, because they state nothing."""
 
@@ -204,7 +207,9 @@ def shape_of(
     name = export.name + (f" of rollouts (with {of_rollout})" if of_rollout and "prompt" in known else "")
     taken = {part: column for part, column in export.parts.items() if column in known}
     beside = {
-        part: column for part in ("id", "answer", "options") if (column := _named(part, known, source, named, first))
+        part: column
+        for part in ("id", "answer", "options", "axioms")
+        if (column := _named(part, known, source, named, first))
     }
     columns = {part: column for part, column in {**beside, **taken, **named}.items() if column != NO_COLUMN}
     return Shape(name, columns, export.note, has_system)
@@ -297,6 +302,9 @@ def read_asked(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, s
     """Read one row's problem; `answers` says what other words for its gold answer mean. Raises `RowError`."""
     context = "" if parts.context is ABSENT else _text(parts.context, "context")
     problem = Problem(name, dataset, context, _text(parts.question, "question"), _options(parts.options))
+    if parts.axioms:
+        told: Any = parts.axioms
+        problem = replace(problem, meta={"axioms": list(map(str, told)) if is_list(told) else [str(told)]})
     if parts.answer is None:
         return problem
     told = _plain(parts.answer).lower()
