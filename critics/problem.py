@@ -13,6 +13,10 @@ from critics.errors import InputError
 from critics.replay.certificate import Formal, ProblemText, is_list, is_object
 
 TRUTH_VALUES = ("true", "false", "unknown")
+SETTLED = "conventions"
+"""Key of a problem's `meta` that names the data set whose conventions its readings have."""
+AXIOMS = "axioms"
+"""Key of a problem's `meta` with declared knowledge: sentences that the context leaves unsaid."""
 
 
 class RecordError(InputError):

@@ -58,12 +58,25 @@ Referents = tuple[Referent, ...]
 _ONE_OR_ALL = "some or all is not said: say `every`, `some` or `there is`"
 
 
+_OPEN: dict[str, frozenset[str]] = {
+    "you": frozenset({"you"}),
+    "someone": frozenset({"he", "she", "they"}),
+    "something": frozenset({"it", "they"}),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """The formula of a clause, and what pronouns behind it may stand for."""
 
     formula: Formula
     referents: Referents = ()
+
+
+def pronouns_of(each: Subject) -> frozenset[str]:
+    """Return the pronouns for whoever a subject leaves open."""
+    named = _OPEN.get(each.head)
+    return named or (frozenset({"they"}) if each.number == "plural" and each.kind == "generic" else PRONOUNS)
 
 
 def merged(*several: Referents) -> Referents:

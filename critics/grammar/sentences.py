@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.clauses import Referents, Said, clause, merged, objects, resolved
-from critics.grammar.lexicon import is_participle, is_plural, past, third
+from critics.grammar.clauses import Referents, Said, clause, merged, objects, pronouns_of, resolved
+from critics.grammar.lexicon import is_plural, past, third
 from critics.grammar.meaning import (
     ANY,
     HOLE,
     Compound,
-    Constant,
     Not,
     Operator,
     both,
@@ -20,27 +19,9 @@ from critics.grammar.meaning import (
     implies,
     joined,
 )
-from critics.grammar.nouns import modifiers
 from critics.grammar.predicates import finite
-from critics.grammar.subjects import Referent, Subject, subject
-from critics.grammar.words import BE, CONDITIONS, OPENERS, PREPOSITIONS, PRONOUNS, SOMEONE, STRUCTURE
-
-_OPEN: dict[str, frozenset[str]] = {
-    "you": frozenset({"you"}),
-    "someone": frozenset({"he", "she", "they"}),
-    "something": frozenset({"it", "they"}),
-}
-
-
-_WEATHER = frozenset(
-    "rains snows thunders hails drizzles raining snowing sunny windy cloudy late early dark cold hot warm".split()  # noqa: SIM905
-)
-
-
-def _pronouns(each: Subject) -> frozenset[str]:
-    """Return the pronouns for whoever a subject leaves open."""
-    named = _OPEN.get(each.head)
-    return named or (frozenset({"they"}) if each.number == "plural" and each.kind == "generic" else PRONOUNS)
+from critics.grammar.subjects import Referent, subject
+from critics.grammar.words import BE, CONDITIONS, OPENERS, PREPOSITIONS, PRONOUNS, SOMEONE
 
 
 @rule
@@ -86,10 +67,14 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
     if chart.has(i, j, "if", "unless", "whenever"):
         return
     if words[i] in PREPOSITIONS - {"with", "without", "like", "of", "to"} and i == 0:
-        yield from _moved(chart, i, j, referents)
+        from critics.grammar.asides import moved_back
+
+        yield from moved_back(chart, i, j, referents)
         return
     if i == 0 and j == len(words) and "," in words:
-        yield from _aside(chart, j)
+        from critics.grammar.asides import aside
+
+        yield from aside(chart, j)
     if words[i] == "either":
         yield from _either(chart, i, j, referents)
     yield from _two_clauses(chart, i, j, referents)
@@ -152,30 +137,11 @@ def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iter
             chart.bar(at, "`if` may reach one clause or both before it: put the condition first")
             return
         if words[at + 1] in PRONOUNS or (words[at + 1] == "the" and words[at + 2] in words[i:at]):
-            yield from _backed_by_pronoun(chart, i, at, j)
+            from critics.grammar.asides import backed_by_pronoun
+
+            yield from backed_by_pronoun(chart, (i, at, j), sentence)
         else:
             yield from _conditional(chart, (at + 1, j), (i, at), referents)
-
-
-def _backed_by_pronoun(chart: Chart, i: int, cut: int, j: int) -> Iterator[Said]:
-    """A horse is a racehorse if it races; Tom sings when he is happy."""
-    for at in range(i + 1, cut):
-        for each in subject(chart, i, at, ()) if chart.starts_verb(at, cut) else ():
-            if each.kind not in ("term", "generic", "every", "any", "none") or each.owned or len(each.terms) > 1:
-                continue
-            if each.kind == "generic" and past(chart.words[at]) and not third(chart.words[at]):
-                continue
-            one = each.terms[0] if each.terms else ANY
-            if chart.words[cut + 1] == "it" and {chart.words[cut + 2], chart.words[j - 1]} & _WEATHER:
-                chart.bar(cut + 1, "`it` may be the weather, or the time: name what is meant")
-                return
-            heard = Referent(one, _pronouns(each), each.head)
-            kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
-            for part in finite(chart, at, cut, each.number):
-                said = filled(part, HOLE, one)
-                for condition in sentence(chart, cut + 1, j, (heard, *objects(chart, at, cut))):
-                    told = implies(both(kind, condition.formula), Not(said) if each.kind == "none" else said)
-                    yield Said(closed(told, chart.variable()))
 
 
 def _conditional(
@@ -225,43 +191,6 @@ def _trailing_clause(chart: Chart, start: int, end: int, referents: Referents) -
         and bool(sentence(chart, k + 1, end, referents))
         for k in range(start + 2, end - 1)
     )
-
-
-def _moved(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
-    """In 1988, A won: A won in 1988."""
-    words = chart.words
-    if "," not in words[i:j][:7] or chart.has(i, j, "and", "or"):
-        return
-    cut = i + words[i:j].index(",")
-    if not set(words[i:cut]) & (STRUCTURE | set(BE)):
-        moved = chart.rearranged([*chart.tokens[cut + 1 : j], *chart.tokens[i:cut]])
-        yield from clause(moved, 0, len(moved.words), referents)
-
-
-def _aside(chart: Chart, j: int) -> Iterator[Said]:
-    """Tom, who is a cat, is warm; the mine, located in Peru, was sold; Ann is a novelist, born in Rome."""
-    words, tokens = chart.words, chart.tokens
-    first = words.index(",")
-    second = next((at for at in range(first + 1, j) if words[at] == ","), j)
-    opens = words[first + 1] if first + 1 < second else ""
-    relative, told = opens in ("who", "which"), is_participle(opens) and not opens.endswith("ing")
-    if chart.has(first, second, "and", "or", "but") or not (relative or told or opens in ("a", "an")):
-        return
-    if second < j and chart.starts_verb(second + 1, j):
-        main = chart.rearranged([*tokens[:first], *tokens[second + 1 :]])
-        heads = [each.terms[0] for each in subject(chart, 0, first, ()) if each.kind == "term" and not each.owned]
-    elif second == j and relative and chart.is_name(first - 1) and not tokens[first - 1].owns and first > 2:
-        main, heads = chart.rearranged(tokens[:first]), [Constant(words[first - 1])]
-    elif second == j and told and chart.is_name(0) and words[1] in BE and words[2] in ("a", "an"):
-        if chart.has(3, first, *PREPOSITIONS):
-            return
-        main, heads = chart.rearranged(tokens[:first]), [Constant(words[0])]
-    else:
-        return
-    role = chart.rules.inner(chart, first + 1, second, "complement", "singular")
-    for aside in modifiers(chart, first + 1, second, "singular") if relative or told else role:
-        for said in clause(main, 0, len(main.words), ()):
-            yield from (Said(both(filled(aside, HOLE, head), said.formula)) for head in heads[:1])
 
 
 def _either(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
@@ -389,7 +318,7 @@ def _opened_clause(chart: Chart, i: int, j: int, referents: Referents) -> Iterat
                 if each.head == "you":
                     chart.notes.add("you: everyone")
                 kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
-                open_one = Referent(ANY, _pronouns(each), each.head)
+                open_one = Referent(ANY, pronouns_of(each), each.head)
                 yield Said(both(kind, filled(part, HOLE, ANY)), (open_one, *objects(chart, at, j)))
     if not indefinite:
         for said in clause(chart, i, j, referents):

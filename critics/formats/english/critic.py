@@ -13,7 +13,7 @@ from itertools import islice
 from critics.formats.english.certificate import english_certificate
 from critics.formats.english.saturation import saturation
 from critics.formats.english.trial import Trial
-from critics.problem import Attempt, Problem
+from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.clauses import OutOfWork, is_consistent
 from critics.replay.english import check_english
@@ -24,7 +24,6 @@ from critics.text.english.language import CONTROLLED, ProblemLanguage, Unreadabl
 from critics.text.english.outline import Outline
 from critics.text.english.passage import TextSentence, lines
 from critics.text.english.span import coverage, painted
-from critics.text.english.statements import AXIOMS, SETTLED
 from critics.text.english.steps import Ledger, Warrant
 from critics.text.reference import is_trusting, text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict

@@ -20,7 +20,7 @@ from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, Move, Not
 from critics.grammar.reader import Reading
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import decide
-from critics.problem import Attempt, Problem
+from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import (
     Formula,
@@ -31,7 +31,7 @@ from critics.replay.first_order.syntax import (
 )
 from critics.text.english.passage import TextSentence, lines, repeated
 from critics.text.english.span import coverage, painted
-from critics.text.english.statements import AXIOMS, CONVENTIONS, SETTLED, Statements, axioms_of, settled
+from critics.text.english.statements import CONVENTIONS, Statements, axioms_of, settled
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Unproved, Verdict
 from critics.verdict.conclusion import Refusal, brief, is_wrong, refused, wrong_answer

@@ -6,17 +6,13 @@ from collections.abc import Sequence
 from critics.grammar.chart import Conventions
 from critics.grammar.reader import Reading
 from critics.grammar.text import problem_reader, sentences
-from critics.problem import Problem
+from critics.problem import AXIOMS, SETTLED, Problem
 from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, rebuilt, subformulas, terms
 from critics.text.english.passage import TextSentence
 from critics.verdict import CriticError, TimedOut
 from critics.verdict.conclusion import Refusal
 from critics.verdict.reading import TOO_MUCH_WORK
 
-SETTLED = "conventions"
-"""Key of a problem's `meta` that names the data set whose conventions its readings have."""
-AXIOMS = "axioms"
-"""Key of a problem's `meta` with declared knowledge: sentences that the context leaves unsaid."""
 CONVENTIONS = {
     "proofwriter": Conventions(pronoun="first", every_not="none", states="all"),
     "prontoqa": Conventions(every_not="none", states="all"),
