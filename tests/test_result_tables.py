@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tools import recorded_models
 from tools.result_tables import BEGIN, END, README, RESULTS, read, reports, table, with_results
 from training.reporting.bases import bases_table, compare_bases
 
@@ -25,6 +26,11 @@ def test_readme_quotes_what_the_results_hold():
 def test_the_page_of_the_results_types_no_rate():
     page = (RESULTS / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"\d+\.\d+ ?%|(?<!\w)[+-]\d+\.\d|\d+ of \d+", page) == []
+
+
+def test_the_page_on_recorded_models_is_made_of_its_counts():
+    counts = read(RESULTS / "recorded-models" / "counts.json")
+    assert (RESULTS.parent / "recorded-models.md").read_text(encoding="utf-8") == recorded_models.page(counts)
 
 
 def test_every_table_is_what_its_report_says():

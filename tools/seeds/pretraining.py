@@ -16,10 +16,9 @@ from critics.problem import Formal, Problem
 from critics.replay.formula import Literal, Rule, parse_statement
 from rollout.policies.policy import load_model, load_tokenizer, model_digest, prompt_ids
 from rollout.problems.catalogue import family
-from rollout.problems.prontoqa import NAMES, PrOntoQA, generate
+from rollout.problems.prontoqa import ADJECTIVES, NAMES, PrOntoQA, generate, with_article
 from rollout.prompts.demonstration import compose, decide, read_out
 from rollout.prompts.prompt import text
-from rollout.prompts.sentence import read_aloud
 from rollout.prompts.style import PromptStyle, numbered_sentences
 from tools.seeds import actor_curriculum, round_trip_curriculum
 from tools.seeds.configuration import (
@@ -115,7 +114,8 @@ def _walked(problem: Problem, rng: random.Random) -> str:
         literal = left[0].premises[0]
         name = rng.choice([name for name in NAMES if name not in problem.context])
         while True:
-            said.append(read_aloud(literal.substitute({"'x": name.lower()}), problem.context))
+            noun = literal.predicate if literal.predicate in ADJECTIVES else with_article(literal.predicate)
+            said.append(f"{name} is {'' if literal.positive else 'not '}{noun}.")
             applied = [rule for rule in rules if rule.premises[0] == literal]
             if not applied:
                 break
