@@ -23,7 +23,7 @@ from training.records.run_folder import read_times
 from training.rounds.line import Line, Notice, Shard
 from training.rounds.loop import run_round
 from training.rounds.measurement import RoundMeasured
-from training.rounds.processes import Child, Slot, StageProcesses, end_server
+from training.rounds.processes import Child, Slot, StageProcesses
 from training.rounds.rollout import RoundTraces, ShardedRollout, certify, roll_out, sample_missing
 from training.rounds.rollout_store import RolloutKey, RolloutStore
 from training.rounds.run import Slots
@@ -58,12 +58,6 @@ class Numbering:
 
 def numbering(_author):
     return Numbering()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def a_server_of_its_own():
-    """Of one that drew formulas before, and imported nothing of ours, each process would import torch anew."""
-    end_server()
 
 
 def test_a_stage_that_runs_out_of_memory_says_what_the_same_command_goes_on_with(tmp_path):
