@@ -36,6 +36,7 @@ OF_PROGRAMS: dict[str, Callable[[str], str]] = {
 }
 SILENT = ("a fence", "special tokens", "tags")
 """Surroundings that say nothing."""
+OF_SCRIPTS = ("a fence", "a thought", "a draft within a thought", "sentences behind a fence")
 
 
 @lru_cache(maxsize=1)
@@ -58,7 +59,9 @@ def grade(verdict: dict[str, Any]) -> str:
 @pytest.mark.parametrize("name", [*OF_ALL, *OF_PROGRAMS])
 def test_what_stands_around_an_answer_changes_no_verdict_and_the_checker_reads_it_too(name: str) -> None:
     around_it = {**OF_ALL, **OF_PROGRAMS}[name]
-    for record, verdict in attempts(PROGRAMS if name in OF_PROGRAMS else (*PROGRAMS, *TEXTS)):
+    formats = PROGRAMS if name in OF_PROGRAMS else (*PROGRAMS, *TEXTS)
+    # A script takes a jail each time; it is cut out of a reply as other programs are.
+    for record, verdict in attempts(tuple(f for f in formats if f != "z3-python" or name in OF_SCRIPTS)):
         reply = {**record, "completion": around_it(record["completion"])}
         found = judge_record(reply)
         said = (record["id"], found["reason"], found["feedback"])

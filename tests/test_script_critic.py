@@ -474,17 +474,24 @@ def test_what_is_said_beside_a_script_and_in_idle_strings_is_read():
     for lie in ('"""\nMia is a lark."""', "x = 'Every bird is a lark.'", "print('Mia is a lark.')", "# Mia is a bird."):
         record = judged(f"{lie}\n{script}", asked)
         assert (record["verdict"], record["reason"]) == ("unproved", "unsupported_sentence"), lie
-    for lie in ("Every lark is a dog.", "Mia is a dog. Napoleon won."):
-        for text, shown in ((f"# {lie}\n{script}", lie), (f"'{lie}'\n{script}", lie), (f"{script}\n# {lie}", lie)):
-            (span,) = judged(text, asked)["spans"]
-            assert text[span["start"] : span["end"]] == shown, "what has a word of the problem's is not passed over"
-    for lie in ("Mia is a lark.", "The answer is B.", "Answer: B"):
-        for text in (f"{lie}\n{fenced}", f"{fenced}\n{lie}"):
-            assert judged(text, asked)["reason"] == "unsupported_sentence", text
-    for said in ("The moon is made of cheese.", "The statement is false."):
-        for text in (f"{said}\n{fenced}", f"{fenced}\n{said}"):
-            (span,) = judged(text, asked)["spans"]
-            assert text[span["start"] : span["end"]] == said
+    first, other = "Every lark is a dog.", "Mia is a dog. Napoleon won."
+    for lie, text in (
+        (first, f"# {first}\n{script}"),
+        (other, f"'{other}'\n{script}"),
+        (other, f"{script}\n# {other}"),
+    ):
+        (span,) = judged(text, asked)["spans"]
+        assert text[span["start"] : span["end"]] == lie, "what has a word of the problem's is not passed over"
+    for text in (
+        f"Mia is a lark.\n{fenced}",
+        f"{fenced}\nThe answer is B.",
+        f"Answer: B\n{fenced}",
+        f"{fenced}\nAnswer: B",
+    ):
+        assert judged(text, asked)["reason"] == "unsupported_sentence", text
+    for said, text in (("The moon is made of cheese.", "{}\n" + fenced), ("The statement is false.", fenced + "\n{}")):
+        (span,) = judged(text.replace("{}", said), asked)["spans"]
+        assert text.replace("{}", said)[span["start"] : span["end"]] == said
     for said in (context, "Answer: A"):
         record = judged(f"{said}\n{fenced}\n{said}", asked)
         assert (record["verdict"], "spans" in record) == ("certified", False)
