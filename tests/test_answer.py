@@ -15,8 +15,8 @@ from rollout.records.selection import Abstained, AnswerRule, ProvedAnswer, is_se
 from rollout.records.traces import Trace, read_trace
 from tools.pooled_curve import pooled_curve
 from training.cli import app
+from training.commands.answers import Answering, Formalism, attempts_at, blind
 from training.reporting.samples import BUDGETS, curve_figure, curve_table, point, selective_curve
-from training.rounds.answering import Answering, Formalism, attempts_at, blind
 from training.workers.strategies import SingleAttempt
 
 CONTEXT = "Every wumpus is a tumpus. Tumpuses are not warm. Rex is a wumpus."

@@ -15,11 +15,11 @@ from critics.formats.asp.examination import check_recursion, check_safety
 from critics.formats.asp.hypothesis import Hypotheses
 from critics.formats.asp.premises import undefined
 from critics.problem import Attempt, Problem
+from critics.replay.answer_sets.checker import Question
 from critics.replay.answer_sets.language import AspError, constants_of
 from critics.replay.answer_sets.reader import read_program
 from critics.replay.answer_sets.stable_models import SearchWork, answer_sets, ground, plain
 from critics.replay.answer_sets.submission import ProgramTest, read_query, read_test, submission_of
-from critics.replay.answer_sets.values import Question
 from critics.verdict import verdict_record
 from tools.bench.asp import FreshControls, program
 

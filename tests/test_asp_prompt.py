@@ -24,8 +24,7 @@ from rollout.actor_critic.prompt import (
     system_text,
 )
 from rollout.policies.policy import ScriptedPolicy
-from rollout.published.logic_forms import LOGIC_CLASSES
-from rollout.published.stratification import classify, coverage, question, read_classes
+from rollout.published.logic_forms import LOGIC_CLASSES, classify, coverage, question, read_classes
 from rollout.records.sampling import Sampling
 from rollout.settings import FeedbackDepth
 

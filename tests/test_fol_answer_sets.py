@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from critics.formats.asp.examination import prepare, run
-from critics.formats.fol.answer_sets import AnswerSetProgram, as_program
+from critics.formats.fol.answer_sets import MAX_CLAUSES, AnswerSetProgram, as_program, clauses_of
 from critics.formats.fol.program import read_program
-from critics.logic.first_order.clauses import MAX_CLAUSES, clauses_of
 from critics.logic.first_order.parser import parse
 from critics.logic.first_order.solvers import decide
 from critics.logic.first_order.theory import closed_all

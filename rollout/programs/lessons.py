@@ -9,8 +9,8 @@ from dataclasses import replace
 from critics.text.answer_reader import read_answer
 from rollout.programs.draft import drawn_answer
 from rollout.programs.prompt import opening, program_in
-from rollout.programs.refiners import REPEATED
 from rollout.programs.review import without_gold
+from rollout.programs.stages import REPEATED
 from rollout.prompts.conversation import Message, message
 from rollout.records.steps import ProgramReply, ProgramStep, versions
 from rollout.records.traces import BackupAnswer, Trace

@@ -17,9 +17,8 @@ from rollout.policies.policy import ChatPolicy
 from rollout.programs.draft import ProgramDraft, Task
 from rollout.programs.grammars.catalogue import guide_for
 from rollout.programs.prompt import FORMATS, STAND_IN
-from rollout.programs.prototypers import prototype, require_ability
-from rollout.programs.refiners import refine_draft
 from rollout.programs.review import Reviewing, require_critic, without_gold
+from rollout.programs.stages import prototype, refine_draft, require_ability
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.traces import BackupAnswer, Trace
 from rollout.settings import ProgramSettings

@@ -1,21 +1,24 @@
 """Work of `answer`: attempts at problems until one is certified, the answers with their proofs, and the curve."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from critics.judge import JudgePool, judge_on_trust, judge_record
+from critics.judge import JudgePool, Judging, judge_on_trust, judge_record
 from critics.problem import Problem
 from critics.verdict.certificate import read_certificate
 from rollout.actor_critic.feedback import DialogReviewPool
+from rollout.policies.policy import Policy
 from rollout.records.digests import adapter_weights_digest
+from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.selection import Abstained, AnswerRule, Outcome, ProvedAnswer, is_settled, outcome
 from rollout.records.traces import Trace
 from training.commands.messages import say
 from training.configuration.run import ArmConfig, RunConfig
+from training.curation.filters import judged
 from training.lineage.provenance import provenance
 from training.logs import tracked
 from training.outcomes import Record
@@ -32,7 +35,6 @@ from training.reporting.samples import (
     selective,
     selective_curve,
 )
-from training.rounds.answering import Answering, Formalism, attempts_at, blind
 from training.rounds.evaluation import problems_digest
 from training.rounds.problems import held_out_problems, load_problems
 from training.rounds.rollout_store import stored_strategy
@@ -229,3 +231,55 @@ def _say(result: Answers) -> None:
         points = ((label.replace("_", " "), own) for label, own in row.items() if label != "k")
         shown = (f"{label} {own['right']} of {own['answered']}" for label, own in points)
         say(f"k = {row['k']}: right {', '.join(shown)} (n = {point['n']})")
+
+
+@dataclass(frozen=True, slots=True)
+class Formalism:
+    """One way to ask: an arm's strategy with its policy and sampling, one sample a problem."""
+
+    name: str
+    strategy: Strategy
+    policy: Policy
+    sampling: Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The policy to ask, the judging, and the rule by which to stop."""
+
+    formalisms: Sequence[Formalism]
+    judging: Judging
+    batch_size: int
+    seed: int
+    is_settled: Callable[[Sequence[Trace]], bool]
+    """Says whether a problem's judged attempts so far suffice."""
+
+
+def blind(problem: Problem, *, trusting: bool = False) -> Problem:
+    """Return the problem without its gold answer, and `trusting` without its formalisation.
+
+    Neither who writes nor who judges may know the one; where proofs are worth what they are without a translator,
+    nobody may know the other.
+    """
+    return replace(problem, answer=None, formal=None if trusting else problem.formal)
+
+
+def attempts_at(problems: Sequence[Problem], answering: Answering, numbers: Iterable[int]) -> Mapping[str, list[Trace]]:
+    """Return the judged attempts at each blind problem, one for each of `numbers` at most; formalisms take turns."""
+    assert all(problem.answer is None for problem in problems), "blind the problems first"
+    made: dict[str, list[Trace]] = {problem.id: [] for problem in problems}
+    left = list(problems)
+    for number in numbers:
+        formalism = answering.formalisms[number % len(answering.formalisms)]
+        for batch in batches(left, answering.batch_size):
+            for attempt in _judged(batch, formalism, answering, number):
+                made[attempt.problem.id].append(attempt)
+        left = [problem for problem in left if not answering.is_settled(made[problem.id])]
+    return made
+
+
+def _judged(batch: Sequence[Problem], formalism: Formalism, answering: Answering, number: int) -> Iterator[Trace]:
+    seed = derived_seed(answering.seed, "answer", number)
+    sampled = formalism.strategy.attempts(formalism.policy, batch, formalism.sampling, seed=seed)
+    attempts = [replace(attempt, id=f"{attempt.problem.id}#{number}") for attempt in sampled]
+    return judged(attempts, answering.judging)

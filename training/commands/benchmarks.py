@@ -1,8 +1,11 @@
-"""`evaluate --benchmark`: AutoEval's data sets, and what they are compared with, on any policies or adapters."""
+"""`evaluate --benchmark`: AutoEval's data sets, and what they are compared with, on any policies or adapters.
+
+The latter are read from local files: `folio-..:FILE`.
+"""
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, product
 from pathlib import Path
@@ -10,11 +13,16 @@ from typing import cast
 
 from critics.errors import InputError
 from critics.judge import JudgePool, Judging
+from critics.problem import Problem
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policies.policy import ChatPolicy
+from rollout.published.comparisons import load_folio_formulas, load_multi_logieval
+from rollout.published.first_order import load_folio
+from rollout.records.sampling import batches, derived_seed
 from rollout.records.traces import Trace, read_trace
 from training.autoeval.joined import joined_files, read_measured, tables_of
-from training.autoeval.scores import FATES
+from training.autoeval.premises import Premise, Way, autoformalised, informalised, premises, written
+from training.autoeval.scores import FATES, by_logic, confusion
 from training.autoeval.yardstick import (
     Asked,
     RoundTrips,
@@ -23,8 +31,6 @@ from training.autoeval.yardstick import (
     measure_verifier,
     read_benchmark,
 )
-from training.commands.comparisons import ARM as IN_WORDS
-from training.commands.comparisons import REASONING, AskedOfFile, compare_with, is_comparison, items_of, zero_shot
 from training.commands.messages import say
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import RoundTripConfig, SingleConfig
@@ -34,12 +40,14 @@ from training.records.open_store import OpenStore
 from training.records.store import read_records, write_json, write_records, write_text
 from training.reporting.costs import Price, priced, spent_in, spent_on
 from training.rounds.entry import Measuring
+from training.rounds.problems import drawn
 from training.rounds.rollout_store import stored_strategy
 from training.workers.policy import NamedModel, forget_models, quiet_policy
 from training.workers.strategies import Strategy, no_review, strategy_of
 
 TRIPS = ArmConfig(name="benchmark", keep="unfiltered", decoding="free", strategy=RoundTripConfig())
 """Whatever a configuration's own arms write, a benchmark asks for round trips, as section `round_trip` says."""
+IN_WORDS = ArmConfig(name="benchmark", keep="unfiltered", decoding="free", strategy=SingleConfig(name="cot"))
 ATTEMPTS = "attempts.open.jsonl"
 NUM = 200
 """Formulas of a benchmark, where nobody says how many."""
@@ -315,3 +323,84 @@ def by_category(rows: Sequence[Record]) -> str:
         first, *rest = [category for category, _ in listed]
         shown.append(f"{first} to {rest[-1]}: {score}" if rest else f"{first}: {score}")
     return ", ".join(shown)
+
+
+REASONING: Mapping[str, Callable[[Path], Iterator[Problem]]] = {
+    "folio-text": load_folio,
+    "folio-formulas": load_folio_formulas,
+    "multi-logieval": load_multi_logieval,
+}
+TRANSLATING: Mapping[str, Way] = {"folio-autoformalise": "autoformalise", "folio-informalise": "informalise"}
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOfFile:
+    """A benchmark in a file, and how much of it is asked, how often."""
+
+    kind: str
+    file: Path
+    num: int | None
+    """Items, drawn by the seed; None: all."""
+    runs: int
+    seed: int
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seed of each run; of one run its own."""
+        own = [derived_seed(self.seed, "benchmark", run) for run in range(self.runs)]
+        return own if self.runs > 1 else [self.seed]
+
+
+def is_comparison(name: str) -> bool:
+    """Say whether a benchmark is read from a file."""
+    return name.partition(":")[0] in {*REASONING, *TRANSLATING}
+
+
+def zero_shot(config: RunConfig) -> RunConfig:
+    """Return a configuration that shows no solved examples unless it says how many, as the paper asks."""
+    if config.model.examples is not None:
+        return config
+    return config.model_copy(update={"model": config.model.model_copy(update={"examples": 0})})
+
+
+def _asked(asked: AskedOfFile) -> Sequence[Problem | Premise]:
+    listed = premises(load_folio(asked.file)) if asked.kind in TRANSLATING else REASONING[asked.kind](asked.file)
+    return drawn(list(listed), asked.num, asked.seed)
+
+
+def items_of(asked: AskedOfFile) -> list[Problem]:
+    """Return what is asked once in each run: questions, or a sentence for each premise."""
+    return [
+        Problem(each.id, "folio-premises", each.sentence, each.formula) if isinstance(each, Premise) else each
+        for each in _asked(asked)
+    ]
+
+
+def compare_with(
+    config: RunConfig, strategy: Strategy, policy: ChatPolicy, asked: AskedOfFile, judging: Judging
+) -> tuple[Record, Sequence[Trace]]:
+    """Return a policy's results, in JSON, and its judged attempts; `strategy` asks where questions are answered.
+
+    Raises `InputError` where nothing can be asked.
+    """
+    sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
+    how = {"benchmark": asked.kind, "file": asked.file.name, "runs": asked.runs, "temperature": sampling.temperature}
+    size, listed = config.evaluation.batch_size, _asked(asked)
+    if not listed:
+        raise InputError("--benchmark: the file has nothing that can be asked")
+    if asked.kind in TRANSLATING:
+        way, items = TRANSLATING[asked.kind], [each for each in listed if isinstance(each, Premise)]
+        replies = [r for seed in asked.seeds for r in written(policy, items, way, sampling, seed=seed, batch_size=size)]
+        spent, items = {"spent": spent_in(reply.server for reply in replies)}, items * asked.runs
+        found = informalised(replies, items) if way == "informalise" else autoformalised(replies, items, judging)
+        return {**how, **found, **spent}, []
+    problems = [each for each in listed if isinstance(each, Problem)]
+    runs: list[list[Trace]] = []
+    for seed in asked.seeds:
+        parts = batches(problems, size)
+        attempts = [t for batch in parts for t in strategy.attempts(policy, batch, sampling, seed=seed)]
+        runs.append(list(judged(attempts, judging)))
+    logics = by_logic(runs)
+    record = {**confusion(runs), **({"by_logic": logics} if logics else {})}
+    scores = {"run_scores": [confusion([run])["score"] for run in runs]} if asked.runs > 1 else {}
+    return {**how, "examples": config.model.examples, **record, **scores}, [t for run in runs for t in run]

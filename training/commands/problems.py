@@ -161,8 +161,7 @@ def classified(name: str, problems: Sequence[Problem], config_path: Path, *, see
     """
     from rollout.actor_critic.prompt import statements
     from rollout.policies.policy import ChatPolicy, Interrupted
-    from rollout.published.logic_forms import LOGIC_CLASSES
-    from rollout.published.stratification import classify, coverage
+    from rollout.published.logic_forms import LOGIC_CLASSES, classify, coverage
     from training.configuration.run import load_run
     from training.workers.policy import quiet_policy
 
