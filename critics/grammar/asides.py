@@ -1,4 +1,4 @@
-"""What stands beside a clause: asides between commas, a place in front, and a condition behind about its subject."""
+"""Words beside a clause: asides between commas, a place in front, and a condition behind about its subject."""
 
 from collections.abc import Callable, Iterable, Iterator
 
