@@ -10,6 +10,7 @@ from typing import Any
 
 from critics import registry
 from critics.errors import InputError
+from critics.replay.answers import free_answer, kind_of
 from critics.replay.certificate import Formal, ProblemText, is_list, is_object
 
 TRUTH_VALUES = ("true", "false", "unknown")
@@ -33,7 +34,10 @@ class Problem:
     question: str
     options: tuple[str, ...] | None = None
     answer: str | None = None
-    """An option's letter where there are options, else true, false or unknown; None if not known."""
+    """An option's letter where there are options, else true, false or unknown; None if not known.
+
+    With `meta.answers` a number, as a fraction in lowest terms, or a text in small letters.
+    """
     formal: Formal | None = None
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -72,9 +76,14 @@ def read_problem(record: object) -> Problem:
         letters = [chr(ord("A") + i) for i in range(len(options))]
         if answer is not None and answer not in letters:
             raise RecordError(f"problem.answer: {answer!r} is not one of the option letters {letters}")
-    elif answer is not None and answer not in TRUTH_VALUES:
-        raise RecordError(f"problem.answer: {answer!r} is not one of {list(TRUTH_VALUES)}")
     meta = dict(object_of(data.get("meta") or {}, "problem.meta"))
+    if (kind := kind_of(options, meta)) is not None and answer is not None:
+        given, answer = answer, free_answer(answer, kind)
+        if answer is None:
+            raise RecordError(f"problem.answer: {given!r} is no {kind}, which meta.answers promises")
+    elif options is None and answer is not None and answer not in TRUTH_VALUES:
+        free = "a free answer needs meta.answers: number or text"
+        raise RecordError(f"problem.answer: {answer!r} is not one of {list(TRUTH_VALUES)}; {free}")
     return Problem(id_, dataset, text.context, text.question, options, answer, text.formal, meta)
 
 

@@ -15,6 +15,7 @@ from training.records.store import read_records
 from training.rounds.problems import load_problems
 
 ROOT = Path(__file__).parents[1]
+KEEP = {"truth": "strict", "number": "trusted"}
 LEASE = "Every lease is a contract. Every contract is binding. Paper nine is a lease."
 
 
@@ -37,7 +38,7 @@ def test_a_row_is_a_problem_with_its_answer_in_our_words(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("row", "said"),
-    [((LEASE, "Is it?", "42"), "row 1: answer: '42'"), (("", "", ""), None)],
+    [((LEASE, "Is it?", "perhaps"), "row 1: answer: 'perhaps'"), (("", "", ""), None)],
 )
 def test_a_row_that_cannot_be_asked_is_named(tmp_path: Path, row: tuple[str, ...], said: str | None) -> None:
     path = table(tmp_path / "mine.csv", row)
@@ -48,9 +49,12 @@ def test_a_row_that_cannot_be_asked_is_named(tmp_path: Path, row: tuple[str, ...
         list(load_problems(path))
 
 
-def test_own_tables_go_through_a_run_of_two_arms(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["truth", "number"])
+def test_own_tables_go_through_a_run_of_two_arms(kind: str, tmp_path: Path) -> None:
     drawn = generate(PrOntoQA(hops=(1, 2), extra_kinds=(0, 1)), 200, seed=5)
     plain = [(p.context, p.question, p.answer or "") for p in drawn if " is not " not in p.context]
+    if kind == "number":
+        plain = [("", f"Ann has {n} pens and buys {n} more. How many has she?", str(2 * n)) for n in range(5, 30)]
     trained, held_out = table(tmp_path / "train.csv", *plain[:8]), table(tmp_path / "test.csv", *plain[8:14])
     config = {
         "name": "own",
@@ -58,7 +62,7 @@ def test_own_tables_go_through_a_run_of_two_arms(tmp_path: Path) -> None:
         "problems": {"file": str(trained), "dataset": "mine"},
         "held_out": {"file": str(held_out), "dataset": "mine"},
         "arms": [
-            {"name": "strict", "keep": "strict", "decoding": "free", "strategy": "cot"},
+            {"name": "strict", "keep": KEEP[kind], "decoding": "free", "strategy": "cot"},
             {"name": "right", "keep": "naive", "decoding": "free", "strategy": "cot"},
         ],
         "star": {"rounds": 1, "problems_per_round": 8},
@@ -73,8 +77,10 @@ def test_own_tables_go_through_a_run_of_two_arms(tmp_path: Path) -> None:
     (traces,) = (tmp_path / "run").glob("strict/seed-0/round-000/traces.jsonl")
     records = list(read_records(traces))
     assert {record["problem"]["dataset"] for record in records} == {"mine"}
-    assert any(record["judgement"]["verdict"] == "certified" for record in records)
-    assert json.loads((tmp_path / "run" / "report.json").read_text())["arms"].keys() == {"strict", "right"}
+    assert any(record["judgement"]["verdict"] == "certified" for record in records) == (kind == "truth")
+    arms = json.loads((tmp_path / "run" / "report.json").read_text())["arms"]
+    assert arms.keys() == {"strict", "right"}
+    assert all(arm["rounds"][0]["accuracy"] is not None for arm in arms.values())
 
 
 def test_what_is_read_of_a_table_is_shown_by_row(tmp_path: Path) -> None:

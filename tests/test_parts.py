@@ -22,7 +22,7 @@ from critics.problem import RecordError
 from critics.recheck.rejudging import recheck
 
 gone = sys.argv[1]
-assert gone not in registry.formats() and len(registry.formats()) == 9
+assert gone not in registry.formats() and len(registry.formats()) == 10
 traces = []
 for name in registry.formats():
     if name in ("z3-python", "cot"):  # a jail takes seconds, and free text is not certified

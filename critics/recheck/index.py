@@ -50,6 +50,8 @@ def replayed(certificate: SealedCertificate) -> Trust:
             from critics.replay.english import check_english as check
         case "english-entailment":
             from critics.replay.first_order.entailments import check_chain as check
+        case "arithmetic":
+            from critics.replay.arithmetic import check_arithmetic as check
         case _:
             from critics.replay.equivalences.checker import check_equivalence as check
     return check(certificate)

@@ -154,6 +154,7 @@ FORMS = {
     "english-entailment": _form(
         "english-fol/1", "completion formulas premises steps goal result models", "rlimit wall_ms", ("axioms",)
     ),
+    "arithmetic": _form("arithmetic/1", "completion equations"),
     "propositional-equivalence": _EQUIVALENCE,
     "first-order-equivalence": _EQUIVALENCE,
     "regex-equivalence": _EQUIVALENCE,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from critics.problem import Problem
-from critics.replay.answers import in_terms_of
+from critics.replay.answers import free_answers, in_terms_of, kind_of
 from critics.replay.replies import without_thinking
 from critics.text.blocks import named_answer
 
@@ -211,6 +211,9 @@ def read_answer(text: str, problem: Problem) -> str | None:
     """Return the one answer of a reply in the problem's terms; None where there is none, or more than one."""
     if len(text) > MAX_CHARACTERS:
         return None
+    if (kind := kind_of(problem.options, problem.meta)) is not None:
+        free = set(free_answers(without_thinking(text), kind))
+        return free.pop() if len(free) == 1 else None
     reader, text = _Reader(problem), _without_problem(without_thinking(text), problem)
     lines = [line for line in text.splitlines() if line.strip(_MARKS + "-=:")]
     said = list(_given(lines, reader))

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from critics.problem import TRUTH_VALUES, Problem
-from critics.replay.answers import in_terms_of
+from critics.replay.answers import free_answer, in_terms_of, kind_of
 from critics.replay.cursor import ReasonedError
 
 ACTIONS = ("object", "prop", "relation", "axiom", "goal", "infer")
@@ -125,6 +125,8 @@ def _split_answer(text: str) -> tuple[str, str | None]:
 
 def named_answer(value: str, problem: Problem) -> str | None:
     """Return what a value alone says in the problem's terms, whatever its case; None if nothing, or two things."""
+    if (kind := kind_of(problem.options, problem.meta)) is not None:
+        return free_answer(value, kind)
     value = value.strip(DECORATION).strip().rstrip(".").strip(DECORATION).lower()
     if problem.options is None:
         lettered = re.fullmatch(r"\(?([abc])[).:]\s+(.*)", value)

@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from critics.problem import TRUTH_VALUES, Formal, Problem, read_problem
-from critics.replay.answers import in_terms_of
+from critics.replay.answers import in_terms_of, kind_of
 from critics.replay.formula import Rule, canonical_statement, parse_statement
 from critics.replay.matching import literals_of
 from critics.text.background import background, vocabulary
@@ -50,6 +50,9 @@ _EXHAUSTED = " Where nothing more can be inferred, write [[infer:nothing]]."
 _COT_RULES = (
     "You solve logic problems step by step, one short sentence for each step, using nothing but the given sentences."
 )
+_EQUATION_RULES = (
+    "You solve word problems step by step, and write each calculation as an equation, such as 48 / 2 = 24."
+)
 _ANSWER_RULES = "You answer logic problems from nothing but the given sentences, and write the answer and no reasoning."
 _TRUE_OR_FALSE = " End with a line that says Answer: true or Answer: false."
 _OR_UNKNOWN = " End with a line that says Answer: true, Answer: false or Answer: unknown, where neither follows."
@@ -62,7 +65,8 @@ def problem_text(problem: Problem, *, hint: bool = False) -> str:
     context = " ".join(numbered_sentences(problem.context))
     options = "".join(f"\n{option}" for option in problem.options or ())
     given_away = _given_away(problem) if hint else ""
-    return f"Context: {context}\nQuestion: {problem.question}{options}{given_away}\n"
+    told = f"Context: {context}\n" if context or kind_of(problem.options, problem.meta) is None else ""
+    return f"{told}Question: {problem.question}{options}{given_away}\n"
 
 
 def messages(problem: Problem, style: PromptStyle, *, hint: bool = False) -> list[dict[str, str]]:
@@ -70,7 +74,9 @@ def messages(problem: Problem, style: PromptStyle, *, hint: bool = False) -> lis
     own = style.own
     if own is None:
         system, asked = _rules(problem, style), problem_text(problem, hint=hint)
-        examples = solved_examples(style.examples, style.format, problem.dataset, _terms(problem))
+        # Problems with free answers have examples of their own kind, or none.
+        kind = kind_of(problem.options, problem.meta)
+        examples = solved_examples(style.examples, style.format, kind or problem.dataset, _terms(problem))
     else:  # a text that it has none of is left out
         given_away = f"{_given_away(problem)}\n" if hint else ""
         system, asked = own.system, own.ask(problem, numbered_sentences(problem.context)) + given_away
@@ -98,7 +104,9 @@ def text(problem: Problem, style: PromptStyle, *, hint: bool = False) -> str:
 
 def _rules(problem: Problem, style: PromptStyle) -> str:
     if style.format != "guided":
-        return (_COT_RULES if style.format == "cot" else _ANSWER_RULES) + answer_rule(problem)
+        is_computed = kind_of(problem.options, problem.meta) == "number"
+        steps = _EQUATION_RULES if is_computed else _COT_RULES
+        return (steps if style.format == "cot" else _ANSWER_RULES) + answer_rule(problem)
     names = _NAMES if problem.dataset in _WITHOUT_RELATIONS else _NAMES_AND_RELATIONS
     exhausted = _EXHAUSTED if _can_be_unknown(problem) else ""
     return _GUIDED_RULES.format(names=names) + _vocabulary(problem) + exhausted + answer_rule(problem)
@@ -132,6 +140,8 @@ def answer_rule(problem: Problem) -> str:
     """Return which answers a problem has and where to write them, as the end of instructions."""
     if problem.options is not None:
         return _ONE_OPTION
+    if (kind := kind_of(problem.options, problem.meta)) is not None:
+        return f" End with a line that says Answer: and the {kind} alone."
     return _OR_UNKNOWN if _can_be_unknown(problem) else _TRUE_OR_FALSE
 
 
@@ -226,6 +236,8 @@ def _shape(problem: Problem) -> tuple[frozenset[str], int]:
 
 def _solved(format_: str, dataset: str, terms: tuple[str, ...] | None) -> Iterator[tuple[Problem, str]]:
     """Yield small problems with their solutions, as far as the format can say them."""
+    if dataset == "text":
+        return
     records = yaml.safe_load(_WORKED.read_text(encoding="utf-8"))
     worked = [(number, record) for number, record in enumerate(records) if record["dataset"] == dataset]
     if worked and format_ != "guided":

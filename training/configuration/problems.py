@@ -29,6 +29,8 @@ class ProblemsConfig(Section):
     """A data set of the Hub in the place of a file, with its split: `yale-nlp/FOLIO:train`, under `dataset: folio`."""
     dataset: str = "prontoqa"
     """Data set that is generated (`rollout.problems.catalogue`)."""
+    answers: Literal["number", "text"] | None = None
+    """Free answers of a table of your own; None: numbers where all of its answers are, else true, false and options."""
     hops: list[int] = [1, 2, 3, 4, 5]
     ontologies: list[YamlOntology] = ["fictional"]
     extra_kinds: tuple[int, int] = (0, 3)

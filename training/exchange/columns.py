@@ -6,12 +6,13 @@ certified.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
 from critics.errors import InputError
 from critics.problem import Problem
+from critics.replay.answers import FREE, free_answer, free_answers
 from critics.replay.certificate import is_list
 from critics.text.answer_reader import read_answer
 from critics.text.blocks import answer_of
@@ -38,6 +39,8 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = {
 """Names of columns by which a part is known where `--columns` says nothing."""
 NO_COLUMN = "-"
 """Name in `--columns` for a part that no column is, whatever the columns are called."""
+KIND = "*"
+"""Key in answers' meanings for the kind of free answers: number or text."""
 SYSTEM = "system"
 """Name in `--columns` for what a system prompt says: `system=-` leaves it out."""
 
@@ -175,7 +178,12 @@ def read_columns(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def read_answers(given: Sequence[str] | None) -> dict[str, str]:
-    """Read `1=true,0=false`: what a table's own words for answers mean; raises `InputError`."""
+    """Read `1=true,0=false`: what a table's own words for answers mean; raises `InputError`.
+
+    `number` or `text` alone says that answers are free, and comes back as what `KIND` means.
+    """
+    if given and len(given) == 1 and given[0] in FREE:
+        return {KIND: given[0]}
     return read_pairs("--answers", given, "WORD=ANSWER, such as 1=true,0=false")
 
 
@@ -270,6 +278,20 @@ def _several(known: Sequence[str]) -> str | None:
     return next(("+".join(listed) for listed in found.values() if len(listed) > 1), None)
 
 
+def free_kind(rows: Sequence[Values], shape: Shape, texts: Callable[[str], bool]) -> str | None:
+    """Return the kind of a table's free answers, as its gold answers or else its `texts` show: numbers, or none."""
+    column, rationale = (shape.columns.get(part) for part in ("answer", "rationale"))
+    if "options" in shape.columns:
+        return None
+    gold = [value for row in rows if column and (value := row.get(column)) not in (None, "")]
+    shown = [str(row.get(str(rationale))) for row in rows[:50]]
+    computes = 2 * sum(map(texts, shown)) > len(shown)
+    are_numbers = not gold or None not in {
+        (free_answers(told := str(each), "number") or [free_answer(told, "number")])[0] for each in gold
+    }
+    return "number" if computes and are_numbers else None
+
+
 def numbered(rows: Sequence[Values], shape: Shape) -> Mapping[str, str]:
     """Return what gold answers that number the options mean: from 0 if one is 0, from 1 if one is their number."""
     column, options = (shape.columns.get(part) for part in ("answer", "options"))
@@ -301,12 +323,17 @@ def read_rationale(parts: Parts, *, name: str, dataset: str, answers: Mapping[st
 def read_asked(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, str] | None = None) -> Problem:
     """Read one row's problem; `answers` says what other words for its gold answer mean. Raises `RowError`."""
     context = "" if parts.context is ABSENT else _text(parts.context, "context")
-    problem = Problem(name, dataset, context, _text(parts.question, "question"), _options(parts.options))
+    kind = (answers or {}).get(KIND)
+    meta = {"answers": kind} if kind is not None and parts.options is None else {}
+    problem = Problem(name, dataset, context, _text(parts.question, "question"), _options(parts.options), meta=meta)
     if parts.axioms:
         told: Any = parts.axioms
-        problem = replace(problem, meta={"axioms": list(map(str, told)) if is_list(told) else [str(told)]})
+        axioms = list(map(str, told)) if is_list(told) else [str(told)]
+        problem = replace(problem, meta={**meta, "axioms": axioms})
     if parts.answer is None:
         return problem
+    if meta and len(set(given := free_answers(str(parts.answer), str(kind)))) == 1:  # GSM8K's `#### 72`
+        return replace(problem, answer=given[0])
     told = _plain(parts.answer).lower()
     answer = answer_of(_plain((answers or {}).get(told, parts.answer)).lower(), problem)
     if answer is None and len(told) > 60:

@@ -30,7 +30,7 @@ from rollout.problems.catalogue import family, is_generated
 from rollout.published.loaders import LOADERS, load_published, looks_like
 from rollout.records.traces import Trace
 from training.curation.filters import judged
-from training.exchange.columns import Parts, RowError, read_asked, shape_of
+from training.exchange.columns import Parts, RowError, Values, read_asked, shape_of
 from training.exchange.rationales import UNNAMED, Reading
 from training.exchange.shapes import language_of, parts_of
 from training.lessons.solutions import WAYS, solution, why_unread
@@ -382,10 +382,10 @@ def evidence(finding: Finding) -> str:
 
 def _shown_proof(proof: Trace) -> str:
     """Say which things a model has in which the conclusion fails although all premises hold, or how a proof ends."""
-    certificate: Mapping[str, Any] = proof.judged.certificate or {}
-    fields: Mapping[str, Any] = certificate.get("evidence") or {}
-    models: Mapping[str, Any] = fields.get("models") or {}
-    fails: Mapping[str, Any] | None = models.get("fails")
+    certificate: Values = proof.judged.certificate or {}
+    fields: Values = certificate.get("evidence") or {}
+    models: Values = fields.get("models") or {}
+    fails: Values | None = models.get("fails")
     if fails and fields["result"] == "unknown":
         names: Mapping[int, str] = {number: name for name, number in fails["constants"].items()}
         rows_of: Mapping[str, Sequence[Sequence[int]]] = {

@@ -12,6 +12,7 @@ from typing import Any
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
+from critics.replay.answers import kind_of
 from critics.text.translators.syllogism import OPTIONS
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
@@ -19,8 +20,8 @@ from rollout.records.traces import Trace
 from training.configuration.learning import Keep
 from training.curation.filters import FITS_ANOTHER, funnel, independent, is_certified, kept, outline, select
 from training.curation.outcomes import costliest, outcomes
-from training.exchange.columns import Parts, RationaleRow, RowError, numbered, read_rationale, shape_of
-from training.exchange.shapes import bare_reply, format_of, language_of, parts_of
+from training.exchange.columns import KIND, Parts, RationaleRow, RowError, free_kind, numbered, read_rationale, shape_of
+from training.exchange.shapes import ARITHMETIC, bare_reply, computes, format_of, language_of, parts_of
 from training.lessons.teaching import completion_example
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, new_folder, slim, write_kept
@@ -28,6 +29,8 @@ from training.records.tables import Row, Rows, UnreadableRow, columns_of
 
 SHARES = ("step_validity", "premise_grounding")
 """Columns beside the verdict of a text whose sentences a policy formalised."""
+NUMBERS = "each equation is checked, and nothing else; --keep trusted keeps what holds (docs/arithmetic.md)"
+"""What is said of a table with numbers as answers."""
 STEPS = ("step", "step_text", "step_content", "reasoning_step")
 """Columns of tables with a row for each step."""
 UNNAMED = "rationales"
@@ -85,6 +88,10 @@ def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table
             told.append(
                 f"gold answers: {', '.join(f'{word}={said}' for word, said in meant.items())} (or say --answers)"
             )
+        meant = dict(meant)
+        if KIND not in reading.answers and not reading.answers and (kind := free_kind(values, shape, computes)):
+            told.append(f"answers are numbers: {NUMBERS}")
+            meant[KIND] = kind
         read = replace(reading, answers={**meant, **reading.answers})
         for position, row in enumerate(rows.rows):
             try:
@@ -98,7 +105,7 @@ def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table
     if not rationales:
         first = unreadable[0]
         raise InputError(f"{source}: no row can be read: {first.id}: {first.feedback}; look at --columns")
-    formats = {r.problem.id: reading.format or format_of(r.text) for r in rationales.values()}
+    formats = {r.problem.id: reading.format or _format_of(r) for r in rationales.values()}
     told += _left_out(rationales.values())
     if reading.format is None:
         counts = Counter(formats.values())
@@ -157,7 +164,7 @@ def _rationale(row: Row, parts: Parts, reading: Reading) -> RationaleRow:
             parts = replace(parts, options=list(OPTIONS))
     name = row.id if parts.id is None else f"{row.file}/{parts.id}"
     read = read_rationale(parts, name=name, dataset=reading.dataset or UNNAMED, answers=reading.answers)
-    if reading.format is None:
+    if reading.format is None and kind_of(read.problem.options, read.problem.meta) is None:
         bare, changed = bare_reply(read.text)
         if not bare:
             raise RowError("no_rationale", "the text ends within its thoughts")
@@ -166,6 +173,11 @@ def _rationale(row: Row, parts: Parts, reading: Reading) -> RationaleRow:
         return read
     problem = read.problem
     return replace(read, problem=replace(problem, dataset=language_of(problem.context, problem.question)))
+
+
+def _format_of(row: RationaleRow) -> str:
+    kind = kind_of(row.problem.options, row.problem.meta)
+    return ARITHMETIC if kind == "number" else "cot" if kind is not None else format_of(row.text)
 
 
 def as_they_stand(table: Table) -> list[Trace]:

@@ -12,7 +12,6 @@ from critics.problem import is_list, is_object
 from critics.text.reference import TRANSLATORS
 from critics.text.translators.translation import TranslationError, sentences
 from training.exchange.columns import ABSENT, PARTS, Parts, RowError, Shape, Values
-from training.exchange.prompts import asked_of, asks, bare_text, facts, said
 
 _SENDERS = {"human": "user", "gpt": "assistant", "model": "assistant", "bot": "assistant", "chatgpt": "assistant"}
 _THOUGHT = re.compile("reason|think|thought|analysis|scratchpad|refusal", re.IGNORECASE)
@@ -37,13 +36,16 @@ def parts_of(row: Values, shape: Shape) -> Parts:
         raise RowError("no_conversation", "the conversation is no list of turns with role and content")
     if is_list(question) and question and all(map(is_object, question)):
         return parts.cut(_of_turns([*_turns(question), ("assistant", rationale)], shape))
-    if isinstance(question, str) and shape.columns.get("question") == "instruction":
+    is_instruction = shape.columns.get("question") == "instruction"
+    if not isinstance(question, str) or (parts.context is not ABSENT and not is_instruction):
+        return parts
+    from training.exchange.prompts import asked_of, asks
+
+    if is_instruction:
         given = parts.context.strip() if isinstance(parts.context, str) else ""
         told = (given, question) if asks(question) else (question, given)
         return replace(parts, context=ABSENT).cut(asked_of("\n".join(told)))
-    if isinstance(question, str) and parts.context is ABSENT:
-        return parts.cut(asked_of(question, is_prompt=shape.columns.get("question") == "prompt"))
-    return parts
+    return parts.cut(asked_of(question, is_prompt=shape.columns.get("question") == "prompt"))
 
 
 def _turns(value: object) -> list[tuple[str, object]]:
@@ -84,6 +86,8 @@ def _of_turns(turns: Sequence[tuple[str, object]], shape: Shape) -> Parts:
         raise RowError(
             "several_turns", f"it has {len(bare)} turns; a row is judged that has one of the user and one reply"
         )
+    from training.exchange.prompts import asked_of, facts, said
+
     given = [str(text) for role, text in turns if role in ("system", "developer") and shape.has_system]
     told, taken = said("\n".join(given))
     parts = asked_of(str(bare[0][1]))
@@ -92,6 +96,8 @@ def _of_turns(turns: Sequence[tuple[str, object]], shape: Shape) -> Parts:
 
 
 _GUIDED = re.compile(r"\[\[\s*(?:axiom|goal|infer|object|prop|relation)\s*:")
+ARITHMETIC = "arithmetic"
+_COMPUTED = re.compile(r"<<[^<>]*=[^<>]*>>|^####[ \t]*[-$]?[\d.,/]+[ \t]*$|\d\)? *= *[$]?\d", re.MULTILINE)
 _HEADINGS = {
     "rules": ("facts", "rules", "query"),
     "csp": ("variables", "constraints"),
@@ -101,6 +107,11 @@ _HEADINGS = {
 _SECTION = re.compile(r"^[ \t#*]*([A-Za-z]+)[ \t*]*:[ \t*]*$|^[ \t]*#[ \t]*([A-Za-z]+)[ \t]*$", re.MULTILINE)
 _FORMULA = re.compile(r"[∀∃→∧∨¬]|:::|^\s*(?:all|exists|forall) \w+\.?", re.MULTILINE)
 _LINC = re.compile(r"^\s*FOL:", re.MULTILINE)
+
+
+def computes(text: str) -> bool:
+    """Say whether a text is a worked word problem by its marks: equations, a calculator's annotations, or `#### 72`."""
+    return _COMPUTED.search(text) is not None
 
 
 def format_of(text: str) -> str:
@@ -125,6 +136,10 @@ def format_of(text: str) -> str:
 
 def bare_reply(text: str) -> tuple[str, tuple[str, ...]]:
     """Return a reply as it is judged and learnt, and names of what was changed; of programs only thoughts are cut."""
+    if not any(mark in text for mark in ("<", "\\boxed", "####")):
+        return text, ()
+    from training.exchange.prompts import bare_text
+
     return bare_text(text, is_english=format_of(text) == "english")
 
 

@@ -92,7 +92,7 @@ def rewarded_problems(source: ProblemsConfig, num: int, split: Split, seed: int)
     if source.source is None:
         found = list(source.generate(split, num, seed=seed))
     else:
-        found = list(islice(load_problems(Path(source.source), source.named_dataset), num))
+        found = list(islice(load_problems(Path(source.source), source.named_dataset, source.answers), num))
     unanswered = [problem.id for problem in found if problem.answer is None]
     if unanswered:
         raise InputError(f"problem {unanswered[0]!r}: has no answer, and an attempt would be rewarded for any proof")

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from critics.judge import Judging
 from critics.problem import Problem
-from critics.replay.answers import in_terms_of
+from critics.replay.answers import in_terms_of, kind_of
 from critics.replay.grades import count_by_grade
 from rollout.decoding.guide import Truth
 from rollout.policies.policy import Policy
@@ -97,7 +97,8 @@ def chances(problems: Sequence[Problem]) -> list[float]:
     for problem in problems:
         if problem.options is None and problem.answer is not None:
             known[problem.dataset].add(problem.answer)
-    return [1 / len(problem.options or known[problem.dataset]) for problem in problems]
+    free = [kind_of(problem.options, problem.meta) is not None for problem in problems]
+    return [0.0 if f else 1 / len(p.options or known[p.dataset]) for p, f in zip(problems, free, strict=True)]
 
 
 def outcomes(records: Sequence[Trace]) -> Table:
@@ -129,7 +130,8 @@ def outcomes(records: Sequence[Trace]) -> Table:
         beside = {
             "condition": problem.meta.get("condition") or problem.meta.get("ontology"),
             "hops": problem.meta.get("hops"),
-            "gold": gold,
+            # Free answers are as many as problems, and group nothing.
+            "gold": None if kind_of(options, problem.meta) else gold,
             "verdict": verdict.verdict,
             "reason": verdict.reason,
             "grade": verdict.grade,

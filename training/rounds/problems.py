@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 from critics.errors import InputError
 from critics.problem import Problem, RecordError, read_problem
+from critics.replay.answers import kind_shown
 from critics.text.answer_reader import read_answer
 from rollout.published.loaders import LOADERS, load_published
 from rollout.records.sampling import derived_seed
@@ -71,13 +72,15 @@ OWN = "own"
 TABLES = (".csv", ".tsv")
 
 
-def load_problems(path: Path, dataset: str | None = None) -> Iterator[Problem]:
+def load_problems(path: Path, dataset: str | None = None, answers: str | None = None) -> Iterator[Problem]:
     """Yield the problems of a file: problem records of any data set, a published file, or a table of one's own.
+
+    `answers` is the kind of a table's free answers, where it is not as it looks.
 
     Own tables are .csv and .tsv files, and JSON lines under a data set's name that is none of the published ones.
     """
     if path.suffix in TABLES or (dataset is not None and dataset not in LOADERS and not _holds_records(path)):
-        yield from _own_problems(path, dataset or OWN)
+        yield from _own_problems(path, dataset or OWN, answers)
         return
     if ".json" in path.suffixes or not path.exists() or not _holds_records(path):
         yield from load_published(path, dataset)
@@ -89,15 +92,21 @@ def load_problems(path: Path, dataset: str | None = None) -> Iterator[Problem]:
             raise InputError(f"{path}: record {number}: {error}") from error
 
 
-def _own_problems(path: Path, dataset: str) -> Iterator[Problem]:
+def _own_problems(path: Path, dataset: str, answers: str | None) -> Iterator[Problem]:
     """Yield rows with `context` and `question`, and, where they have them, `id`, `options` and `answer`."""
     ids: set[str] = set()
-    for number, read in enumerate(whole_rows(path), 1):
+    rows = whole_rows(path)
+    gold = [value for row in rows if (value := row.values.get("answer")) not in (None, "")]
+    kind = answers or (None if any(row.values.get("options") for row in rows) else kind_shown(gold))
+    for number, read in enumerate(rows, 1):
         row = {name: value for name, value in read.values.items() if value is not None}
-        given, options = (row.get("answer") or "", row.get("options") or None)
+        given, options = (row.get("answer", ""), row.get("options") or None)
         if isinstance(options, str):
             options = [option.strip() for option in options.split("|")]
         record = {"id": f"{dataset}/{number}", **row, "dataset": dataset, "options": options, "answer": None}
+        if kind is not None:
+            record.setdefault("context", "")
+            record["meta"] = {**(row.get("meta") or {}), "answers": kind}
         try:
             problem = read_problem(record)
         except RecordError as error:
@@ -106,11 +115,12 @@ def _own_problems(path: Path, dataset: str) -> Iterator[Problem]:
             # What is judged is found again by its problem's id.
             raise InputError(f"{path}: row {number}: id: {problem.id!r} is that of a row before; give each its own")
         ids.add(problem.id)
-        answer = read_answer(f"Answer: {given}", problem) if given else None
-        if given and answer is None:
+        answer = read_answer(f"Answer: {given}", problem) if given != "" else None
+        if given != "" and answer is None:
             raise InputError(
                 f"{path}: row {number}: answer: {given!r} is none that the question can have; write true, false or "
-                "unknown, or, with options (a list, or joined by |), an option or its letter"
+                "unknown, or, with options (a list, or joined by |), an option or its letter; `answers: number` or "
+                "`answers: text` beside the file's name says that answers are free"
             )
         yield replace(problem, answer=answer)
 
@@ -146,7 +156,7 @@ def _holds_records(path: Path) -> bool:
 def _slice_of(source: ProblemsConfig, start: int, num: int) -> list[Problem]:
     assert source.source is not None
     path = Path(source.source)
-    problems = list(islice(load_problems(path, source.named_dataset), start, start + num))
+    problems = list(islice(load_problems(path, source.named_dataset, source.answers), start, start + num))
     if len(problems) < num:
         raise ConfigError(
             f"{path}: problems {start} to {start + num - 1} are wanted, and it ends after {start + len(problems)}; "

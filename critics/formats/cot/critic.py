@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from critics.formats.english.critic import judge_english
 from critics.problem import Attempt, Problem
+from critics.replay.answers import kind_of
 from critics.text.answer_reader import read_answer
 from critics.text.reference import is_trusting
 from critics.verdict import Certified, CriticError, Malformed, Unproved, Verdict
@@ -26,6 +27,12 @@ def judge_answer(problem: Problem, attempt: Attempt) -> Verdict:
     answer = read_answer(attempt.completion, problem)
     if answer is None:
         return Malformed("no_answer", None, "no line says Answer: .. once and clearly")
+    if (kind := kind_of(problem.options, problem.meta)) is not None:
+        if kind == "number":
+            from critics.formats.arithmetic.critic import judge_arithmetic
+
+            return judge_arithmetic(problem, attempt)
+        return wrong_answer(answer) if is_wrong(answer, problem) else replace(FREE_TEXT, answer=answer)
     read = FREE_TEXT if problem.dataset in UNREAD or is_trusting() else judge_english(problem, attempt)
     if is_wrong(answer, problem):
         return replace(wrong_answer(answer), reading=read.reading)

@@ -1,0 +1,1 @@
+"""The format `arithmetic`: worked word problems, whose equations are all computed again."""
