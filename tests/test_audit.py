@@ -27,7 +27,7 @@ from tools.seeded_attacks import records
 from training.cli import app
 
 CATALOGUES = {name: own_catalogue(name) for name in registry.formats()}
-MINIMUM = {"cot": 5, "guided": 20, "asp": 30, "rules": 15, "csp": 15, "equivalence": 12, "fol": 15}
+MINIMUM = {"arithmetic": 10, "cot": 5, "guided": 20, "asp": 30, "rules": 15, "csp": 15, "equivalence": 12, "fol": 15}
 MINIMUM |= {"logic-program": 18, "z3-python": 20, "english": 20}
 
 

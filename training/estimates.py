@@ -15,6 +15,8 @@ from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 LEVEL = 0.95
+_Z = 1.959963984540054
+"""The 97.5% quantile of the normal distribution."""
 POWER = 0.80
 NEGLIGIBLE = 1e-9
 """Probability of an outcome that is left out of a sum over all of them."""
@@ -46,7 +48,7 @@ class Proportion:
     @property
     def interval(self) -> Interval:
         """The 95% score interval (Wilson 1927), which stays in [0, 1]; all of [0, 1] where n is 0."""
-        return _interval(self.count, self.n, "wilson")
+        return wilson(self.count, self.n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +64,23 @@ def exact_estimate(count: int, n: int) -> Estimate:
     return Estimate(count / n if n else None, exact_interval(count, n))
 
 
+@lru_cache(maxsize=4096)
 def exact_interval(count: int, n: int) -> Interval:
     """Return the 95% interval of Clopper and Pearson (1934); all of [0, 1] where n is 0."""
-    return _interval(count, n, "exact")
-
-
-@lru_cache(maxsize=4096)
-def _interval(count: int, n: int, method: Literal["wilson", "exact"]) -> Interval:
     if not n:
         return (0.0, 1.0)
-    found = stats().binomtest(count, n).proportion_ci(LEVEL, method=method)
+    found = stats().binomtest(count, n).proportion_ci(LEVEL, method="exact")
     return (float(found.low), float(found.high))
+
+
+def wilson(count: int, n: int) -> Interval:
+    """Return the score interval at 95% (Wilson 1927), which needs nothing but arithmetic."""
+    if not n:
+        return (0.0, 1.0)
+    rate, scale = count / n, 2 * (n + _Z**2)
+    middle = (2 * n * rate + _Z**2) / scale
+    reach = _Z / scale * math.sqrt(4 * n * rate * (1 - rate) + _Z**2)
+    return (0.0 if count == 0 else middle - reach, 1.0 if count == n else middle + reach)
 
 
 def widest(pairs: Interval, seeds: Interval | None) -> Interval:

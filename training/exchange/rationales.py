@@ -21,7 +21,7 @@ from training.configuration.learning import Keep
 from training.curation.filters import FITS_ANOTHER, funnel, independent, is_certified, kept, outline, select
 from training.curation.outcomes import costliest, outcomes
 from training.exchange.columns import KIND, Parts, RationaleRow, RowError, free_kind, numbered, read_rationale, shape_of
-from training.exchange.shapes import ARITHMETIC, bare_reply, computes, format_of, language_of, parts_of
+from training.exchange.shapes import ARITHMETIC, FREE_TEXT, bare_reply, computes, format_of, language_of, parts_of
 from training.lessons.teaching import completion_example
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, new_folder, slim, write_kept
@@ -177,7 +177,7 @@ def _rationale(row: Row, parts: Parts, reading: Reading) -> RationaleRow:
 
 def _format_of(row: RationaleRow) -> str:
     kind = kind_of(row.problem.options, row.problem.meta)
-    return ARITHMETIC if kind == "number" else "cot" if kind is not None else format_of(row.text)
+    return ARITHMETIC if kind == "number" else FREE_TEXT if kind is not None else format_of(row.text)
 
 
 def as_they_stand(table: Table) -> list[Trace]:

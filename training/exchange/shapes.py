@@ -96,7 +96,8 @@ def _of_turns(turns: Sequence[tuple[str, object]], shape: Shape) -> Parts:
 
 
 _GUIDED = re.compile(r"\[\[\s*(?:axiom|goal|infer|object|prop|relation)\s*:")
-ARITHMETIC = "arithmetic"
+ARITHMETIC, FREE_TEXT = "arithmetic", "cot"
+"""Formats of texts with free answers: numbers, and others."""
 _COMPUTED = re.compile(r"<<[^<>]*=[^<>]*>>|^####[ \t]*[-$]?[\d.,/]+[ \t]*$|\d\)? *= *[$]?\d", re.MULTILINE)
 _HEADINGS = {
     "rules": ("facts", "rules", "query"),
