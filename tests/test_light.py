@@ -34,9 +34,32 @@ PathFinder.find_spec = find_spec
 """Run by every Python process that starts, workers included, as `sitecustomize`."""
 CAT = {"context": "Every cat is a mammal. Rex is a cat.", "question": "Is Rex a mammal?", "answer": "yes"}
 PROOF = "Rex is a cat. Every cat is a mammal, so Rex is a mammal. Answer: yes"
-SCRIPT = f"""
+REPLY = "C1: ∀x (Cat(x) → Mammal(x))\nC2: Cat(rex)\nQ: Mammal(rex)\nT1: Cat(rex)\nT2: ∀x (Cat(x) → Mammal(x)) ∧ Mammal(rex)\nT3: -"
+SERVER = f"""
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+class Server(BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert asked["temperature"] == 0 and asked["max_tokens"] >= 1024
+        choice = {{"message": {{"content": {REPLY!r}}}, "finish_reason": asked["model"]}}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({{"choices": [choice]}}).encode())
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+url = f"http://127.0.0.1:{{server.server_port}}/v1"
+open("model.yaml", "w").write(f"model: {{{{name: stop, server: {{{{base_url: '{{url}}', model: stop}}}}}}}}")
+"""
+SCRIPT = f"""
 import sys
+{SERVER}
 import certistar
 from typer.testing import CliRunner
 from training.cli import COMMANDS, app
@@ -54,6 +77,9 @@ said["help"] = run("--help")
 said["filter"] = run("filter", "rows.jsonl", "--out", "kept")
 said["explain"] = run("explain", "kept", 1)
 said["recheck"] = run("recheck", "kept")
+said["audit_data"] = run("audit-data", "rows.jsonl", "--out", "labels")
+said["formalise"] = run("filter", "rows.jsonl", "--formalise", "model.yaml", "--out", "formalised")
+said["formalise_cut"] = run("filter", "rows.jsonl", "--formalise", f"length@{{url}}", "--out", "cut")
 said["judge_file"] = run("judge", "kept/certificates.jsonl", "--out", "verdicts.jsonl")
 said["guide"] = run("guide", "logic", "--batch", "texts.jsonl")
 said["asked"] = (len(sys.asked), sorted(sys.asked))
@@ -85,7 +111,10 @@ def test_without_the_extras_all_but_models_works(tmp_path: Path) -> None:
         assert line.startswith("certistar: ") and line.endswith(f'pip install "certistar[{extra}]"'), line  # noqa: PT018
     assert {name: output for name, (status, output) in said.items() if status} == {}
     assert not (tmp_path / "run").exists() and not (tmp_path / "other").exists()  # noqa: PT018
-    assert len(said) == len(COMMANDS) + 11
+    assert len(said) == len(COMMANDS) + 14
+    summaries = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("formalised", "cut")]
+    first, cut = (set(summary["reasons"]) for summary in summaries)
+    assert (cut, first & cut) == ({"formulas_unreadable"}, set())  # a reply that was cut off is not used
 
 
 def modules(requirements: list[str]) -> set[str]:

@@ -64,7 +64,12 @@ def _labelled(problem: Problem) -> list[tuple[str, str]]:
 
 
 def formalised(trace: Trace) -> Trace:
-    """Return the text as the attempt, with the formulas of a policy's reply in its problem's `meta`."""
+    """Return the text as the attempt, with the formulas of a policy's reply in its problem's `meta`.
+
+    Of a reply that was cut off none is used: the last formula may be half of one.
+    """
+    if not trace.finished:
+        return with_formulas(trace, None)
     written: dict[str, str | None] = {}
     for label, formula in _LINE.findall(trace.completion):
         # Attack: two formulas for one sentence, of which the easier one counts.

@@ -32,8 +32,8 @@ def filter(  # noqa: A001
         str | None, typer.Option("--as", metavar="FORMAT", help="The format of all texts, where it is not as it looks.")
     ] = None,
     formalise: Annotated[
-        Path | None,
-        typer.Option("--formalise", metavar="CONFIG", help="Whose model writes each sentence down in logic."),
+        str | None,
+        typer.Option("--formalise", metavar="CONFIG", help="Model that writes sentences in logic; NAME@URL serves it."),
     ] = None,
     dataset: Annotated[
         str | None, typer.Option("--dataset", help="Whose language the contexts are in, e.g. prontoqa.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from critics import registry
 from critics.errors import InputError
 from critics.judge import Judging
+from critics.problem import Problem
 from critics.text.reference import TRANSLATORS
 from rollout.published.recorded import holds_recorded
 from rollout.records.sampling import batches
@@ -49,6 +50,7 @@ from training.records.store import write_records
 from training.records.tables import Rows, read_rows
 
 if TYPE_CHECKING:
+    from training.configuration.run import RunConfig
     from training.curation.derivation import Derivation
 
 FORMALISED = "english"
@@ -65,8 +67,8 @@ class FilterOptions:
     columns: list[str] | None
     answers: list[str] | None
     format: str | None
-    formalise: Path | None
-    """The configuration of the policy that writes each sentence down formally; None: critics read texts."""
+    formalise: str | None
+    """Configuration of the policy that writes each sentence down formally, or `NAME@URL`; None: critics read texts."""
     dataset: str | None
     encoding: str | None
     verdicts: Path | None
@@ -126,12 +128,12 @@ def _digest(found: Sequence[Rows | bytes], asked: FilterOptions, revoked: Revoca
     """Return the digest of what is filtered and how: of the policy that formalises, its configuration and weights."""
     told = {name: value for name, value in asdict(asked).items() if name not in ("out", "jobs", "timeout_s", "as_json")}
     settings = [*told.values(), *([revoked.record()] if revoked else [])]
-    if asked.formalise is not None:
-        from rollout.policies.policy import model_digest
-        from training.configuration.run import load_run
+    if asked.formalise is not None and Path(asked.formalise).is_file():
+        settings.append(Path(asked.formalise))
+        if (model := _config(asked.formalise).model).server is None:
+            from rollout.policies.policy import model_digest
 
-        model = load_run(asked.formalise).model
-        settings.append(model_digest(model.pinned) if model.server is None else model.server.model)
+            settings.append(model_digest(model.pinned))
     read = [each.read_bytes() if isinstance(each, Path) and each.is_file() else each for each in settings]
     made = hashlib.sha256(repr(read).encode())
     for rows in found:
@@ -185,7 +187,7 @@ def _filter_table(
     else:
         attempts = _formal_versions(table, asked.formalise, opened)
         digests = attempts[0].policy
-        about["formalised_by"] = None if digests is None else digests.record()
+        about["formalised_by"] = asked.formalise if digests is None else digests.record()
     judge_all = judging(asked.jobs, asked.timeout_s, anew=True)
     traces = list(judged(attempts, judge_all))
     candidates, failures = _derived(traces, _derivation(asked), judge_all)
@@ -197,26 +199,45 @@ def _filter_table(
     return summary
 
 
-def _formal_versions(table: Table, config_path: Path, opened: Path) -> list[Trace]:
+def _config(told: str) -> "RunConfig":
+    """Return the configuration of a policy that formalises: a run's, whose name does not matter."""
+    from training.configuration.run import RunConfig
+    from training.configuration.section import read_yaml, validated
+
+    path = Path(told)
+    data = read_yaml(path)
+    own: Mapping[str, object] = data.get("sampling") or {}
+    sampling = {"temperature": 0, "max_new_tokens": 2048, **own}
+    return validated(RunConfig, {"name": path.stem, **data, "sampling": sampling}, [], path)
+
+
+def _formal_versions(table: Table, told: str, opened: Path) -> list[Trace]:
     """Return the texts with a policy's formulas; what an earlier, interrupted call wrote is kept."""
     from rollout.strategies.formalisation import is_short_enough, with_formulas
-    from training.configuration.run import load_run
+    from training.exchange.formalising import served, server_of
+
+    problems = to_be_formalised(table.rationales)
+    short = [problem for problem in problems if is_short_enough(problem)]
+    unasked = [problem for problem in problems if not is_short_enough(problem)]
+    left = [with_formulas(Trace(p.id, p, FORMALISED, ""), None) for p in unasked]
+    server = server_of(told) or _config(told).model.server
+    return [*(_written(short, _config(told), opened) if server is None else served(server, short, opened)), *left]
+
+
+def _written(problems: Sequence[Problem], config: "RunConfig", opened: Path) -> list[Trace]:
+    """Return texts with the formulas of a model in this process."""
     from training.records.open_store import OpenStore
     from training.rounds.rollout_store import stored_strategy
     from training.workers.policy import quiet_policy
     from training.workers.strategies import Formalising
 
-    config = load_run(config_path)
     arm, size = config.arms[0], config.sampling.batch_size
     policy = quiet_policy(config, arm, None)
     sampling = config.sampling.sampling("free", samples=1)
     work = stored_strategy(Formalising(FORMALISED), OpenStore(opened), config, arm, formalise=FORMALISED)
-    problems = to_be_formalised(table.rationales)
-    listed = list(batches([problem for problem in problems if is_short_enough(problem)], size))
+    listed = list(batches(problems, size))
     shown = tracked(listed, total=len(listed), what=f"formalising, {size} texts at a time")
-    found = [trace for batch in shown for trace in work.attempts(policy, batch, sampling, seed=config.seeds[0])]
-    unasked = [problem for problem in problems if not is_short_enough(problem)]
-    return [*found, *(with_formulas(Trace(p.id, p, FORMALISED, ""), None) for p in unasked)]
+    return [trace for batch in shown for trace in work.attempts(policy, batch, sampling, seed=config.seeds[0])]
 
 
 def _show_reasons(traces: list[Trace], table: Table) -> None:
