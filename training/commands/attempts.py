@@ -12,7 +12,6 @@ from critics.judge import JudgePool, Judging, judge_record
 from critics.problem import Attempt, RecordError, is_object, read_attempt
 from critics.recheck.index import recheck_evidence
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
-from rollout.published.recorded import holds_recorded, load_recorded
 from rollout.records.traces import Trace, read_judgement, read_trace
 from training.commands.messages import say
 from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps
@@ -42,13 +41,30 @@ class GivenAttempt:
 
 def read_attempts(path: Path, problems: Sequence[Path] | None = None) -> list[GivenAttempt]:
     """Read attempts, traces or recorded programs, each checked to be one; errors name the file and the line."""
-    return _read(path, load_recorded(path, problems) if holds_recorded(path) else read_records(path), None)
+    if not is_of_programs(path):
+        return _read(path, read_records(path), None)
+    from rollout.published.recorded import load_recorded
+
+    return _read(path, load_recorded(path, problems), None)
 
 
 def read_attempts_that_are(path: Path) -> tuple[list[GivenAttempt], list[Rejected]]:
     """Read as `read_attempts` does, but reject a bad line and go on with the next."""
     rejected: list[Rejected] = []
-    return _read(path, load_recorded(path) if holds_recorded(path) else read_lines(path), rejected), rejected
+    if not is_of_programs(path):
+        return _read(path, read_lines(path), rejected), rejected
+    from rollout.published.recorded import load_recorded
+
+    return _read(path, load_recorded(path), rejected), rejected
+
+
+def is_of_programs(path: Path) -> bool:
+    """Say whether a file holds recorded programs, as they were published."""
+    if path.suffix in (".csv", ".tsv", ".parquet"):
+        return False
+    from rollout.published.recorded import holds_recorded
+
+    return holds_recorded(path)
 
 
 def attempts_that_are(source: Path, found: Iterable[Rows]) -> tuple[list[GivenAttempt], list[Rejected]]:

@@ -12,13 +12,13 @@ from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
 from critics.text.reference import TRANSLATORS
-from rollout.published.recorded import holds_recorded
 from rollout.records.sampling import batches
 from rollout.records.traces import Trace
 from training.commands.attempts import (
     GivenAttempt,
     Rejected,
     attempts_that_are,
+    is_of_programs,
     judging,
     read_attempts_that_are,
     taught,
@@ -87,7 +87,7 @@ def filter_rows(source: Path, asked: FilterOptions) -> None:
         raise InputError(f"--keep {keep!r} is not known; write one of {', '.join(KEEPS)}")
     if asked.text not in get_args(Text):
         raise InputError(f"--text {asked.text!r} is not known; write one of {', '.join(get_args(Text))}")
-    is_recorded = source.is_file() and holds_recorded(source)
+    is_recorded = source.is_file() and is_of_programs(source)
     found = [] if is_recorded else read_rows(source, asked.encoding)
     revoked = read_revocations(source.parent) if source.is_file() else Revocations()
     made_of = _digest(found or [source.read_bytes()], asked, revoked)
