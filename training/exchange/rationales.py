@@ -30,7 +30,7 @@ from training.records.tables import Row, Rows, UnreadableRow, columns_of
 SHARES = ("step_validity", "premise_grounding")
 """Columns beside the verdict of a text whose sentences a policy formalised."""
 NUMBERS = "each equation is checked, and nothing else; --keep trusted keeps what holds (docs/arithmetic.md)"
-"""What is said of a table with numbers as answers."""
+"""Note about a table with numbers as answers."""
 STEPS = ("step", "step_text", "step_content", "reasoning_step")
 """Columns of tables with a row for each step."""
 UNNAMED = "rationales"

@@ -88,7 +88,7 @@ def _sides(text: str, piece: re.Match[str], run: re.Match[str], notes: list[str]
         if not _are_told(notes[text.count("@", 0, place)].split("=")[0], text[:place]):
             raise error
         first = ""
-    elif re.fullmatch(r"[\d.,%() -]+", first) and re.search(r"\w[^.;:!?\n]*\Z", text[:begin]):
+    elif re.fullmatch(r"[-( ]*[\d.,%]+[) ]*", first) and re.search(r"\w[^.;:!?\n]*\Z", text[:begin]):
         raise error  # Attack: `the root of the number 16 = 16`.
     elif (not first and not _NAMED.search(text[:place])) or (
         first and (not is_apart or (begin == run.start() and _COUNTED.search(text[:begin])))
