@@ -34,7 +34,8 @@ PathFinder.find_spec = find_spec
 """Run by every Python process that starts, workers included, as `sitecustomize`."""
 CAT = {"context": "Every cat is a mammal. Rex is a cat.", "question": "Is Rex a mammal?", "answer": "yes"}
 PROOF = "Rex is a cat. Every cat is a mammal, so Rex is a mammal. Answer: yes"
-REPLY = "C1: ∀x (Cat(x) → Mammal(x))\nC2: Cat(rex)\nQ: Mammal(rex)\nT1: Cat(rex)\nT2: ∀x (Cat(x) → Mammal(x)) ∧ Mammal(rex)\nT3: -"
+RULE = "∀x (Cat(x) → Mammal(x))"
+REPLY = f"C1: {RULE}\nC2: Cat(rex)\nQ: Mammal(rex)\nT1: Cat(rex)\nT2: {RULE} ∧ Mammal(rex)\nT3: -"
 SERVER = f"""
 import json
 import threading
