@@ -1,12 +1,16 @@
 """A proof is explicit where the premises of each step are said before it; the verdict names those that are not."""
 
+import json
+
 import pytest
+from typer.testing import CliRunner
 
 import certistar
 from critics.formats.english.readings import judge_readings
 from critics.problem import Attempt, Problem
 from critics.recheck.rejudging import objection
 from critics.verdict import read_verdict, verdict_record
+from training.cli import app
 
 SAM = "Sam is shy. Every sterpus is a wumpus. Sam is a sterpus. Wumpuses are kind."
 FIRST, SECOND, FACT = "(sterpus 'x) -> (wumpus 'x)", "(wumpus 'x) -> (kind 'x)", "(sterpus sam)"
@@ -51,6 +55,16 @@ def test_so_does_that_on_a_text_about_any_context(text, num_unsaid):
     verdict = judge_readings(problem, Attempt("1", problem, "english", f"{text} Answer: true"))
     assert (verdict.verdict, verdict.grade) == ("certified", "aligned"), verdict.feedback
     assert len(verdict.reading.unsaid) == num_unsaid, verdict.reading.unsaid
+
+
+def test_explain_and_the_folder_say_why_a_proof_is_not_explicit(tmp_path):
+    row = {"context": SAM, "question": "Is Sam kind?", "rationale": "Sam is a sterpus. Sam is a wumpus. Sam is kind."}
+    (tmp_path / "rows.jsonl").write_text(json.dumps({**row, "rationale": f"{row['rationale']} Answer: yes"}) + "\n")
+    asked = ["filter", str(tmp_path / "rows.jsonl"), "--keep", "explicit", "--out", str(tmp_path / "kept")]
+    assert CliRunner().invoke(app, asked).exit_code == 0
+    assert json.loads((tmp_path / "kept/rejected.jsonl").read_text())["reason"] == "premises_unsaid"
+    shown = CliRunner().invoke(app, ["explain", str(tmp_path / "kept"), "1"]).output
+    assert f"not said before the step that needs it: {FIRST}; {SECOND}" in shown
 
 
 def test_the_filter_explicit_is_strict_and_asks_for_every_premise():

@@ -197,6 +197,7 @@ FILES: dict[str, Callable[[list[Record], list[Record]], object]] = {
     "a bad step in a proof": _judged(first_bad_step={"index": 0, "text": "Tom is a cat.", "reason": "false"}),
     "shares of a formaliser": _judged(step_validity=1.0),
     "another answer": _judged(answer="false"),
+    "premises unsaid": _judged(explicit=["(cat tom)"]),
     "not claimed": _judged(verdict="unproved"),
     "another critic's name": _certified(engine="certistar-other/1"),
     "other repairs": _certified(repairs=["fence"]),

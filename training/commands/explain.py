@@ -166,5 +166,7 @@ def _lines(trace: Trace, verdict: Verdict, pieces: list[ShownPiece]) -> Iterator
         yield f"  {piece['kind']:<8} {piece['text']}" + (f"   [{proof['how']}: {proof['says']}]" if proof else "")
     if (bad := verdict.first_bad_step) is not None:
         yield f'sentence {bad.index + 1} does not follow: "{bad.text}" ({bad.reason})'
+    if verdict.reading is not None and verdict.reading.unsaid:
+        yield f"not said before the step that needs it: {'; '.join(verdict.reading.unsaid)}"
     yield f"coverage: {verdict.coverage:.0%} of the characters"
     yield f"verdict: {verdict.verdict}, {verdict.reason}: {verdict.feedback}"

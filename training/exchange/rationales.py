@@ -258,5 +258,6 @@ def rejections(
             elif kept(trace, keep):
                 why = "text_twice_or_outvoted" if keep == "majority" else "text_twice"
             elif is_certified(trace):
-                why = "cut_off" if not trace.finished else "text_not_read" if trace.judged.unread else "on_trust"
+                why = "text_not_read" if trace.judged.unread else "on_trust"
+                why = "cut_off" if not trace.finished else "premises_unsaid" if trace.judged.is_strict else why
             yield {"id": trace.id, **told, "reason": why, **shares(trace), **slim(trace)}
