@@ -63,6 +63,8 @@ class PretrainingConfig(Section):
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3
     matrix_rate: Annotated[float, Field(gt=0)] | None = None
     """Muon's step for matrices, AdamW for the rest; None: AdamW for all."""
+    shared_words: bool = False
+    """Tokens begin as the sums of their words' vectors, so that `Every cat` and ` is a cat` have one in common."""
     phases: Annotated[list[PhaseConfig], Field(min_length=1)]
 
     @model_validator(mode="after")

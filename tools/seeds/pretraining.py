@@ -8,10 +8,12 @@ in the model's provenance. Copying emerges only along a curriculum of growing ho
 import hashlib
 import json
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from critics.grammar.inflection import singular
 from critics.problem import Formal, Problem
 from critics.replay.formula import Literal, Rule, parse_statement
 from rollout.policies.policy import load_model, load_tokenizer, model_digest, prompt_ids
@@ -227,7 +229,25 @@ def build_model(config: AnyPretrainingConfig, tokenizer: Any) -> Any:
         )
     )
     model.set_attn_implementation("eager")  # on a CPU in bf16, twice the tokens per second of sdpa
+    if isinstance(config, PretrainingConfig) and config.shared_words:
+        _share_words(model, tokenizer)
     return model
+
+
+def _share_words(model: Any, tokenizer: Any) -> None:
+    """Give each token of words the sum of its words' vectors, a noun's plural its singular's, and a little noise."""
+    import torch
+
+    rows = model.get_input_embeddings().weight
+    vectors: dict[str, Any] = {}
+    with torch.no_grad():
+        for token in range(len(tokenizer)):
+            words = re.findall(r"[a-z]{2,}", tokenizer.decode([token], skip_special_tokens=True).lower())
+            kinds = [singular(word) if word.endswith("puses") else word for word in words]
+            for word in kinds:
+                vectors.setdefault(word, torch.randn(rows.shape[1]) * model.config.initializer_range)
+            if kinds:
+                rows[token] = sum(vectors[word] for word in kinds) + 0.01 * torch.randn(rows.shape[1])
 
 
 def _earlier_model(folder: str) -> Any:

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, model_validator
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.problems.catalogue import GENERATED, LANGUAGES, family, is_generated
-from rollout.problems.prontoqa import Ontology
+from rollout.problems.prontoqa import Form, Ontology
 from rollout.problems.splits import Split
 from training.configuration.section import Rate, Section
 
@@ -38,6 +38,7 @@ class ProblemsConfig(Section):
     """Least and most dead ends beside the proof's chain; with any, the opposite property ends a chain of another name,
     so that a right answer at the end of many true sentences need not be proved."""
     property_rate: Rate = 1.0
+    forms: tuple[Form, ...] = ("Every", "Each", "plural")
     ordering: Literal["random", "ordered"] = "random"
     family: dict[str, Any] = {}
     """The keys of another data set's generator, as its dataclass names them; PrOntoQA's stand beside this one."""
@@ -92,4 +93,4 @@ class ProblemsConfig(Section):
             raise ValueError(f"family.{error}") from error
 
 
-_PRONTOQA_KEYS = ("hops", "ontologies", "extra_kinds", "forks", "property_rate", "ordering")
+_PRONTOQA_KEYS = ("hops", "ontologies", "extra_kinds", "forks", "property_rate", "forms", "ordering")
