@@ -42,6 +42,8 @@ class Format(TextPart, ABC):
     """Cheats and honest attempts of a format from another package (docs/plug-ins.md), for `certistar audit`."""
     is_quick: bool = False
     """Attempts take a millisecond or two, and are judged in batches."""
+    is_replayed: bool = False
+    """Its critic has the checker replay each certificate, the text included, before it gives it out."""
     is_program: bool = False
     """Attempts are programs for a solver, whose failures are counted by kind."""
     is_held_to_text: bool = False

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from critics.errors import InputError
+from critics.formats.format import find_format
 from critics.judge import JudgePool, Judging, judge_record
 from critics.problem import Attempt, RecordError, is_object, read_attempt
 from critics.recheck.index import recheck_evidence
@@ -21,9 +22,6 @@ from training.records.tables import Rows
 
 Rejected: TypeAlias = dict[str, str]
 """The id of a record that is not believed, and the reason."""
-_REPLAYED = frozenset(("guided", "english"))
-"""Formats whose critics replay every certificate with the independent checker before they give it out, text included.
-What they said a moment ago is not checked a second time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ def with_verdicts(
         stored = told[each.id] if each.id in told else each.record.get("judgement")
         now = replace(each, record={**each.record, "judgement": fresh})
         reason = None if stored is None else objection(stored if is_object(stored) else {}, fresh)
-        if reason is None and each.attempt.format not in _REPLAYED:
+        if reason is None and not find_format(each.attempt.format).is_replayed:
             reason = next((entry["reason"] for entry in recheck_evidence([now.record])["rejected"]), None)
         if reason is None:
             yield now

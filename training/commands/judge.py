@@ -13,7 +13,6 @@ from training.commands.options import Jobs, Json, Out, Timeout, WithoutJail, lea
 from training.records.store import read_lines, write_records
 
 EXAMPLE = "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2"
-_PROGRAM_FORMATS = frozenset(("rules", "csp", "logic-program", "fol", "z3-python"))
 
 
 def judge(
@@ -28,6 +27,7 @@ def judge(
     without_jail: WithoutJail = False,
 ) -> None:
     """Judge attempts: one verdict record for each, in the same order."""
+    from critics.formats.format import find_format
     from critics.replay.grades import count_by_grade
     from rollout.records.traces import read_judgement
     from training.commands.attempts import judging, read_attempts
@@ -54,7 +54,7 @@ def judge(
         **dict(sorted(Counter(verdict["verdict"] for verdict in verdicts).items())),
         **({"grades": grades} if grades else {}),
     }
-    if not any(each.attempt.format in _PROGRAM_FORMATS for each in given):
+    if not any(find_format(each.attempt.format).is_program for each in given):
         print_counts(counts, as_json)
         return
     programs = read_programs((each.record for each in given), verdicts)

@@ -11,6 +11,7 @@ class FreeText(English):
     """Free text that ends in `Answer: ..`."""
 
     kinds = ()
+    is_replayed = False
 
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
         is_computed = certificate.kind == "arithmetic"

@@ -17,6 +17,7 @@ class English(Format):
     """Chains of thought that end in an answer."""
 
     kinds = ("english-proof", "english-entailment")
+    is_replayed = True
 
     def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         written: Any = evidence.get("formulas")

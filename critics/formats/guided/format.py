@@ -20,6 +20,7 @@ class Guided(Format):
     """Blocks `[[axiom:..]]`, `[[goal:..]]`, `[[infer:..]]` among sentences, and an answer."""
 
     is_quick = True
+    is_replayed = True
     is_held_to_text = True
     is_text = True
     states_premises = True
