@@ -320,7 +320,7 @@ def test_a_policy_is_asked_for_each_sentence_and_the_text_is_the_example(tmp_pat
     traces = formalised(read, [reply(FORMULAS), reply(FORMULAS), reply(FORMULAS), twice])
     assert [trace.judged.verdict for trace in traces] == ["certified", "malformed", "unproved", "unproved"]
     summary = write_dataset(
-        traces, read, "strict", tmp_path / "kept", {"as": "english"}, lambda found: map(judge_record, found)
+        traces, traces, read, "strict", tmp_path / "kept", {"as": "english"}, lambda found: map(judge_record, found)
     )
     (example,) = (json.loads(line) for line in (tmp_path / "kept/examples.jsonl").read_text().splitlines())
     assert (example["completion"], example["prompt"]) == (TEXT, problem_text(traces[0].problem))

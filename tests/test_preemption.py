@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from training.cli import app
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.callbacks import MARK, is_whole, newest_whole
@@ -134,3 +136,11 @@ def test_a_disk_that_fills_ends_with_one_line_and_goes_on_when_there_is_room(tmp
     assert all("\n" not in one.ended for one in filled)
     assert [one.ended for one in filled if one.room_kib > 60_000] == ["done", "done"]
     assert any("no room" in one.ended for one in filled)
+
+
+def test_evaluate_ended_by_a_scheduler_exits_with_75(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.configuration.run.load_run", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    config = Path(__file__).parents[1] / "configs" / "smoke.yaml"
+    done = CliRunner().invoke(app, ["evaluate", str(config)])
+    assert done.exit_code == 75
+    assert "run the same command again to go on" in done.stderr

@@ -12,6 +12,7 @@ import ast
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -95,12 +96,14 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
     def guarded(*args: Any, **kwargs: Any) -> None:
         from critics.errors import InputError, RunFailed
         from training.extras import lack
-        from training.preemption import STATUS, Preempted
+        from training.preemption import STATUS, Preempted, raised
         from training.workers.replies import kept_replies
 
         try:
             _refuse_to_overwrite(kwargs)
-            with kept_replies(function.__name__, kwargs):
+            # Other commands end at once, or answer to SIGTERM themselves.
+            ended = raised() if function.__name__ == "evaluate" else nullcontext()
+            with ended, kept_replies(function.__name__, kwargs):
                 function(*args, **kwargs)
         except InputError as error:
             _fail(error, 2)

@@ -42,6 +42,8 @@ def _in_a_clone(function: str) -> Callable[[Setting], Iterator[BenchCell]]:
     return lambda setting: getattr(import_module(module), name)(setting)
 
 
+REMEDIES = {"tools.gpu": "is not found: start it in a clone of the repository"}
+"""Words for packages that no installation brings."""
 PARTS: Mapping[str, BenchPart] = {
     "decoding": BenchPart(
         decoding,

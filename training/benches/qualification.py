@@ -21,7 +21,7 @@ from traceback import format_exc
 from critics.errors import InputError
 from critics.workers.own_time import die_with_parent
 from training.benches.cells import BenchCell, Setting, settle, started
-from training.benches.parts import PARTS
+from training.benches.parts import PARTS, REMEDIES, is_installed
 from training.benches.results import (
     ALL,
     FINISHED,
@@ -48,6 +48,8 @@ def qualify(
 
     Raises `InputError` where there is no GPU, for parts that are not known, and where `out` is of another machine.
     """
+    if not is_installed("tools.gpu") and Path("tools", "gpu").is_dir():
+        sys.path.append(str(Path.cwd()))  # an installed certistar, started in a clone: its parts lie there
     wanted = list(parts or PARTS)
     if unknown := [part for part in wanted if part not in PARTS]:
         raise InputError(f"--parts {unknown[0]}: must be among {', '.join(PARTS)}")
@@ -84,7 +86,7 @@ def qualify(
 def _run_part(out: Path, new: PartResult, limit_s: float) -> PartResult:
     """Run a part's process, again where it crashes, and write how it ended."""
     if lacking := PARTS[new.part].lacks:
-        skipped = {new.part: cell_result((), 0.0, skipped=f"{lacking} is not installed")}
+        skipped = {new.part: cell_result((), 0.0, skipped=f"{lacking} {REMEDIES.get(lacking, 'is not installed')}")}
         write_part(out, replace(new, cells=skipped, ended=FINISHED))
         return replace(new, cells=skipped, ended=FINISHED)
     deadline, began = monotonic() + limit_s, monotonic()

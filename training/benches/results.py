@@ -104,7 +104,9 @@ class PartResult:
     def line(self) -> str:
         """Return what people are told."""
         counts = ", ".join(f"{num} {what}" for what in ("measured", "failed", "skipped") if (num := self.count(what)))
-        return f"{self.part}: {counts or 'nothing measured'} in {self.seconds:.0f} s; {self.ended}"
+        why = "; ".join(dict.fromkeys(cell.skipped for cell in self.cells.values() if cell.skipped))
+        beside = f" (skipped: {why})" if why else ""
+        return f"{self.part}: {counts or 'nothing measured'} in {self.seconds:.0f} s; {self.ended}{beside}"
 
 
 _FOLDERS = re.compile(r"(?<![\w.:/])(?:/[\w.+@=~-]+)+/")

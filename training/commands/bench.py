@@ -19,6 +19,7 @@ def bench(
     toy: Annotated[bool, typer.Option("--toy", help="Sizes that a CPU does in seconds.")] = False,
     parts: Annotated[str, typer.Option("--parts", metavar="A,B", help="Only these parts, in this order.")] = "",
     limit: Annotated[float, typer.Option("--limit", min=0.1, metavar="MINUTES", help="Time for all parts.")] = 20.0,
+    whole: Annotated[bool, typer.Option("--whole", help="End with status 1 where anything was skipped.")] = False,
     page: Annotated[bool, typer.Option("--page", help="Print a page of the results in --out, in a clone.")] = False,
 ) -> None:
     """Qualify a machine with one GPU: speeds, peak memory, a round and its differences from the CPU's."""
@@ -39,3 +40,6 @@ def bench(
     print(f"{out / 'gpu.json'}; as a page: certistar bench gpu --out {out} --page")
     if failed := [f"{part.part}: {name}" for part in found for name, cell in part.cells.items() if cell.failed]:
         raise RunFailed(f"{len(failed)} cells failed ({'; '.join(failed[:5])}); {out} says why")
+    left = [part.part for part in found if any(cell.skipped for cell in part.cells.values())]
+    if whole and left:
+        raise RunFailed(f"--whole: something was skipped in {', '.join(left)}; the lines above say why")
