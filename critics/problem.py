@@ -74,6 +74,10 @@ def read_problem(record: object) -> Problem:
     options, answer = text.options, text.answer
     if options is not None:
         letters = [chr(ord("A") + i) for i in range(len(options))]
+        for letter, said in zip(letters, (option.strip().upper() for option in options), strict=True):
+            if said in letters and said != letter:
+                # Attack: `B` of Tom, Ann and B.
+                raise RecordError(f"problem.options: {said!r} says option {letter} and is the letter of another")
         if answer is not None and answer not in letters:
             raise RecordError(f"problem.answer: {answer!r} is not one of the option letters {letters}")
     meta = dict(object_of(data.get("meta") or {}, "problem.meta"))

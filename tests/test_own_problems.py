@@ -49,6 +49,20 @@ def test_a_row_that_cannot_be_asked_is_named(tmp_path: Path, row: tuple[str, ...
         list(load_problems(path))
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("context,question,label\nTom is a cat.,Tom is a cat.,false\n", "is called 'answer', and not 'label'"),
+        ("context,question,Answer\nTom is a cat.,Tom is a cat.,false\n", "is called 'answer', and not 'Answer'"),
+        ("context,question,answer,options\nTom is a cat.,Who?,B,Tom|Ann|B\n", "'B' says option C and is the letter of"),
+    ],
+)
+def test_a_gold_answer_is_neither_passed_over_nor_guessed(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "mine.csv").write_text(text)
+    with pytest.raises(InputError, match=said):
+        list(load_problems(tmp_path / "mine.csv"))
+
+
 @pytest.mark.parametrize("kind", ["truth", "number"])
 def test_own_tables_go_through_a_run_of_two_arms(kind: str, tmp_path: Path) -> None:
     drawn = generate(PrOntoQA(hops=(1, 2), extra_kinds=(0, 1)), 200, seed=5)

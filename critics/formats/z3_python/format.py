@@ -66,16 +66,11 @@ class _Silent(ast.NodeTransformer):
     """Leaves out strings that stand alone, and what a script prints whatever is found."""
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
-        docstring = ast.get_docstring(node, clean=False)
-        node.body = [each for each in node.body[docstring is not None :] if _printed(each) is None]
+        node.body = [each for each in node.body if not (isinstance(each, ast.Expr) and _is_idle(each.value))]
         return self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        match node.value:
-            case ast.Constant(str()):
-                return ast.Pass()
-            case _:
-                return node
+        return ast.Pass() if isinstance(node.value, ast.Constant) else node
 
 
 def _evidence(certificate: Certificate) -> "ScriptEvidence":
@@ -132,7 +127,7 @@ def _idle_strings(tree: ast.Module) -> Iterator[str]:
             case ast.Call(ast.Name(name), arguments) if name != "print":
                 useful |= set(map(id, arguments))
             case ast.If(test) if not isinstance(test, ast.Constant):
-                prints = (each for each in ast.walk(node) if isinstance(each, ast.Call) and _is_print(each))
+                prints = (each for each in ast.walk(node) if _is_print(each))
                 useful |= {id(part) for each in prints for part in ast.walk(each)}
             case ast.IfExp(test, body, other) if not isinstance(test, ast.Constant):
                 useful |= {id(body), id(other)}
@@ -142,17 +137,14 @@ def _idle_strings(tree: ast.Module) -> Iterator[str]:
     yield from (node.value for node in strings if isinstance(node.value, str))
 
 
-def _is_print(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id == "print"
+def _is_print(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
 
 
-def _printed(node: ast.stmt) -> str | None:
-    """Return what a statement prints whatever is found; None where it is no such statement."""
-    match node:
-        case ast.Expr(ast.Call(ast.Name("print"), [ast.Constant(str(said))])):
-            return said
-        case _:
-            return None
+def _is_idle(value: ast.expr) -> bool:
+    """Say whether a value is a constant, or printed constants."""
+    arguments = value.args if isinstance(value, ast.Call) and _is_print(value) else [value]
+    return all(isinstance(each, ast.Constant) for each in arguments)
 
 
 FORMAT = Scripts()
