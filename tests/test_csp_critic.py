@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from critics.formats.csp.reader import read_csp
+from critics.formats.csp.language import read_csp
 from critics.judge import judge, judge_record
 from critics.logic.programs.ordering_text import At, Claim, read_ordering
 from critics.logic.programs.sections import Repairs

@@ -1,5 +1,7 @@
 """Bars on the size and order of the house: each holds what is reached, and comes down with the next cut."""
 
+import ast
+
 from tools import house
 
 FOUND = house.sources()
@@ -12,7 +14,7 @@ def test_no_file_and_no_function_outgrows_its_reader() -> None:
 
 
 def test_the_house_does_not_grow() -> None:
-    assert sum(house.lines(FOUND).values()) <= 82_989
+    assert sum(house.lines(FOUND).values()) <= 82_979
 
 
 def test_names_types_and_formats_are_known_in_few_places() -> None:
@@ -20,3 +22,12 @@ def test_names_types_and_formats_are_known_in_few_places() -> None:
     assert house.loose_dicts(FOUND) <= 399
     assert len(house.modules_that_name_a_format(FOUND)) <= 62
     assert len(house.riddles(FOUND)) == 0
+
+
+def test_no_module_gives_one_name_to_two_things() -> None:
+    for source in FOUND:
+        names = [
+            t.id for n in source.tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)
+        ]
+        names += [n.name for n in source.tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+        assert len(names) == len(set(names)), (source.path, [name for name in names if names.count(name) > 1])

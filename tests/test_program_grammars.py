@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from critics.errors import InputError
-from critics.formats.csp.reader import read_csp
+from critics.formats.csp.language import read_csp
 from critics.formats.fol.program import read_program
-from critics.formats.logic_program.reader import read_logic_program
+from critics.formats.logic_program.language import read_logic_program
 from critics.formats.rules.critic import execute
 from critics.logic.programs.sections import Repairs
 from critics.problem import Problem

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from critics.formats.csp.reader import read_csp
-from critics.formats.logic_program.reader import read_logic_program
+from critics.formats.csp.language import read_csp
+from critics.formats.logic_program.language import read_logic_program
 from critics.judge import judge_record
 from critics.logic.first_order.parser import parse
 from critics.logic.first_order.theory import read_theory

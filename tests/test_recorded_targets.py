@@ -74,7 +74,7 @@ def turned(record: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.slow
 def test_no_answer_of_logicaldeduction_is_counted_where_there_is_none(shared: Path) -> None:
     """Counted again by brute force, apart from the critic: an answer is an option that alone holds in all solutions."""
-    from critics.formats.csp.reader import read_csp
+    from critics.formats.csp.language import read_csp
     from critics.logic.programs.sections import Repairs
     from critics.replay.finite.search import compiled, solutions
 

@@ -9,7 +9,7 @@ import pytest
 from critics.formats.fol.critic import judge_fol
 from critics.formats.format import find_format
 from critics.formats.guided.critic import judge_guided
-from critics.formats.logic_program.critic import LANGUAGE
+from critics.formats.logic_program.language import LANGUAGE
 from critics.formats.rules.critic import judge_rules
 from critics.judge import judge, judge_record
 from critics.problem import Attempt, Problem, read_attempt

@@ -45,12 +45,17 @@ class SectionedPrograms(Format):
 
 
 class OptionPrograms(SectionedPrograms):
-    """Programs whose folder has a module `critic` with their `LANGUAGE`."""
+    """Programs whose folder has a module `language` with their `LANGUAGE`."""
 
     @property
     def language(self) -> "OptionLanguage":
         """The language: how its programs are read, run and believed."""
-        return self.part("critic").LANGUAGE
+        return self.part("language").LANGUAGE
+
+    @property
+    def titles(self) -> Mapping[str, Sequence[str]]:
+        """Sections of the language."""
+        return self.language.titles
 
     @abstractmethod
     def names(self, program: "OptionProgram") -> Iterable[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from critics.formats.logic_program.reader import read_logic_program
+from critics.formats.logic_program.language import read_logic_program
 from critics.logic.programs.options import Cause, cause_of, solved
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt

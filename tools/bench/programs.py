@@ -12,8 +12,7 @@ import subprocess
 import sys
 from time import process_time
 
-from critics.formats.logic_program.critic import LANGUAGE
-from critics.formats.logic_program.reader import read_logic_program
+from critics.formats.logic_program.language import LANGUAGE, read_logic_program
 from critics.logic.programs.sections import Repairs
 from critics.problem import Attempt, Problem
 from critics.replay.finite.grounding import Grounder, script

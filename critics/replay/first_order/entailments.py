@@ -221,7 +221,7 @@ def confirm(group: Sequence[list[fo.Formula]]) -> Trust:
 
 MAX_INSTANCES = 2_000
 MAX_TERMS = 24
-MAX_COMPARED = 14
+MAX_RELATED = 14
 """Terms, where some formula speaks of equality: each three of them are related."""
 MAX_CLAUSES = 20_000
 DEPTHS = 3
@@ -361,7 +361,7 @@ class _Clauses:
         if not any(isinstance(atom, Equality) for atom in self._atoms):
             return
         terms = sorted({term for atom in self._atoms for term in fo.terms(atom)}, key=repr)
-        if len(terms) > MAX_COMPARED:
+        if len(terms) > MAX_RELATED:
             raise _TooMuch
         for term in terms:
             self.add([self._equal(term, term)])
