@@ -1,17 +1,15 @@
-"""An image of each command's terminal output, for the pages: the commands are run, and what they print is drawn.
+"""The page of all commands, as text: each one's help, and what those print that end in seconds; and one image.
 
-    python -m tools.images            every command, anew
-    python -m tools.images judge ..   only these, in the folder that the last call left
+    python -m tools.images
 
-A command whose work takes minutes, or needs what only a user has, is shown by its help. The commands run in
-`build/images`, on the small inputs that they make for each other, so that no path of a machine is in an image.
+The commands run in `build/images`, on the small inputs that they make for each other, so that no path of a machine is
+in the page.
 """
 
 import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
@@ -25,7 +23,6 @@ from training.cli import COMMANDS, FURTHER, app
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "images"
 PAGE = ROOT / "docs" / "commands.md"
-MOST_BYTES = 60_000
 _WORK = ROOT / "build" / "images"
 _WIDTH = 100
 _MOST_LINES = 34
@@ -44,31 +41,37 @@ _SESSIONS: Mapping[str, str] = {
     "schema": "schema --out schema.json",
     "doctor": "doctor",
 }
-"""What is run for each image, in this order: each finds the files of those before it. Any other shows its help."""
+"""Commands that are run, in this order: each finds the files of those before it."""
+_DRAWN = "explain"
+"""The command that docs/filtering.md shows as an image."""
 
 
 def main() -> None:
-    """Draw the images that are named, or all, and the page that shows them."""
-    named = sys.argv[1:]
-    if not named:
-        shutil.rmtree(_WORK, ignore_errors=True)
+    """Write the page, and draw the image."""
+    shutil.rmtree(_WORK, ignore_errors=True)
     _prepare()
     os.chdir(_WORK)
     FOLDER.mkdir(exist_ok=True)
-    for name in [*_SESSIONS, *(name for name in (*COMMANDS, *FURTHER) if name not in _SESSIONS)]:
-        if not named or name in named:
-            words = _SESSIONS.get(name, f"{name} --help")
-            (FOLDER / f"{name}.svg").write_text(drawn(words, _said(words)), encoding="utf-8")
-            print(name, flush=True)
-    PAGE.write_text(page(), encoding="utf-8")
+    said = {name: _said(words) for name, words in _SESSIONS.items()}
+    (FOLDER / f"{_DRAWN}.svg").write_text(drawn(_SESSIONS[_DRAWN], said[_DRAWN]), encoding="utf-8")
+    PAGE.write_text(page(said), encoding="utf-8")
 
 
-def page() -> str:
-    """Return the page that shows every command."""
-    parts = ["# Commands", "", "What each command prints, on small inputs; `python -m tools.images` draws it anew.", ""]
+def page(said: Mapping[str, str]) -> str:
+    """Return the page: the help of every command, and what was said by those that were run."""
+    parts = ["# Commands", "", "Each command's `--help`, and what some print; `python -m tools.images` writes it anew."]
     for name in (*COMMANDS, *FURTHER):
-        parts += [f"## {name}", "", f"![certistar {name}](images/{name}.svg)", ""]
-    return "\n".join(parts)
+        shown = [("--help", _said(f"{name} --help"))]
+        shown += [(_SESSIONS[name].partition(" ")[2], said[name])] if name in said else []
+        parts += ["", f"## {name}"]
+        for words, text in shown:
+            lines = [line.rstrip() for line in text.strip("\n").splitlines()]
+            more = (
+                [f".. {len(lines) - _MOST_LINES} more lines"] if words != "--help" and len(lines) > _MOST_LINES else []
+            )
+            lines = lines[:_MOST_LINES] if more else lines
+            parts += ["", "```text", f"$ certistar {name} {words}", *lines, *more, "```"]
+    return "\n".join([*parts, ""])
 
 
 def drawn(words: str, said: str) -> str:
