@@ -3,10 +3,11 @@
 A guide knows bytes and blocks, not tokens; `rollout.decoding.masks` turns what it allows into token ids.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import Literal, Protocol, TypeAlias
 
-from rollout.decoding.automaton import Automaton
+from rollout.decoding.automaton import Automaton, Words
 
 OPEN, CLOSE = b"[[", b"]]"
 
@@ -66,6 +67,38 @@ class PieceLanguage(Protocol):
     def after(self, piece: str) -> "PieceLanguage":
         """Return the language after a piece that the grammar derives."""
         ...
+
+
+class SentenceGuide(ABC):
+    """A guide of a whole text, sentence by sentence, with no free text between them (`rollout.decoding.rows`).
+
+    A sentence is closed before anybody asks what the next one may be.
+    """
+
+    @property
+    @abstractmethod
+    def key(self) -> Hashable:
+        """Equal keys mean equal `allowed()`."""
+
+    @property
+    @abstractmethod
+    def is_over(self) -> bool:
+        """True where nothing but end-of-text may follow."""
+
+    @abstractmethod
+    def allowed(self) -> Words:
+        """Return the sentences that may come next, where the text is not over.
+
+        Each but a text's first begins with the blank or the newline that stands before it.
+        """
+
+    @abstractmethod
+    def close(self, block: bytes) -> None:
+        """Take in a sentence, with what stands before it."""
+
+    @abstractmethod
+    def clone(self) -> "SentenceGuide":
+        """Return an independent guide in the same state."""
 
 
 class TextGuide:

@@ -16,7 +16,7 @@ import numpy as np
 
 from rollout.decoding.automaton import Automaton, State, Words
 from rollout.decoding.guide import CLOSE, OPEN
-from rollout.decoding.rows import Place, Row, TextRow
+from rollout.decoding.rows import Place, Row, SentenceRow, TextRow
 from rollout.decoding.vocabulary import (
     ROOT,
     GrammarMatchers,
@@ -177,7 +177,7 @@ class MaskEngine:
 
         The last of them is held back where a longer allowed token begins with it: the model chooses between them.
         """
-        if row.inside is None:
+        if row.block is None or isinstance(row, TextRow):
             return []
         text = row.automaton.forced(row.block)
         ids = self._spell(text)
@@ -193,7 +193,9 @@ class MaskEngine:
         return ids[:-1] if np.isin(longer, self.allowed(before)).any() else ids
 
     def _free(self, row: Row) -> tuple[Mask, bool]:
-        """Return the mask in free text, and whether rows with the same key share it."""
+        """Return the mask in free text, or behind the last sentence, and whether rows with the same key share it."""
+        if isinstance(row, SentenceRow):
+            return Mask(self.eos_ids), True
         if row.place is not None and row.place.written is not None:
             return self._conclusion(row, row.place), True
         openings = self._openings(row.pending)
@@ -268,8 +270,13 @@ class MaskEngine:
         parts = [np.array(found.ids, dtype=np.int64) if found.whole is None else found.whole.ids]
         doubtful = list[int]()
         for node, depth in found.ends:
-            opening = self.trie.opening(node, depth)
+            if isinstance(row, SentenceRow):
+                parts.append(np.array(self.trie.ids[node], dtype=np.int64))
+                after = [self.trie.edges.get(node << 8 | byte, ROOT) for byte in b" \n"]
+                doubtful += [i for child in after if child != ROOT for i in self.trie.below(child).tolist()]
+                continue
             below = self.trie.below(node)
+            opening = self.trie.opening(node, depth)
             going_on = [i for i in opening if _after_open(self.trie.bytes_of(i)[depth:])]
             parts.append(np.setdiff1d(below, np.array(going_on)) if going_on else below)
             doubtful += going_on

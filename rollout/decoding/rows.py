@@ -23,7 +23,7 @@ from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.text.blocks import DECORATION, named_answer
 from rollout.decoding.automaton import Automaton, State
-from rollout.decoding.guide import CLOSE, OPEN, DecidingGuide, Guide, TextGuide, Truth
+from rollout.decoding.guide import CLOSE, OPEN, DecidingGuide, Guide, SentenceGuide, TextGuide, Truth
 from rollout.decoding.vocabulary import bytewise
 
 _BRACKET = OPEN[0]
@@ -203,7 +203,7 @@ class Row:
 
     def after(self, token: bytes) -> "Row | None":
         """Return the row as it would be after the token, None where it is refused; the guide itself learns nothing."""
-        probe = Row.__new__(Row)
+        probe = type(self).__new__(type(self))
         probe.guide = self.guide
         probe.pending, probe.block, probe.place = self.pending, self.block, self.place
         probe.automaton, probe._content = self.automaton, bytearray(self._content)
@@ -247,11 +247,15 @@ class Row:
         if self.automaton.done(state):
             if self._is_probe:
                 self.guide = self.guide.clone()
-            self.guide.close(bytes(self._content[: -len(CLOSE)]))
-            self.block, self.pending = None, False
+            self._close()
         else:
             self.automaton, self.block = self.automaton.narrowed(state)
         return at + num_read
+
+    def _close(self) -> None:
+        """Let the guide learn what the block says, and go on in free text."""
+        self.guide.close(bytes(self._content[: -len(CLOSE)]))
+        self.block, self.pending = None, False
 
     def _open(self, at: int) -> int:
         self.pending = False
@@ -259,6 +263,46 @@ class Row:
         self.block = self.automaton.start
         self._content.clear()
         return at
+
+
+class SentenceRow(Row):
+    """The state of a text that is sentences and nothing else: where one ends, the next begins, until all is said.
+
+    A token may end a sentence and begin the next.
+    """
+
+    guide: SentenceGuide
+
+    def __init__(self, guide: SentenceGuide) -> None:
+        self.guide, self.pending, self.place = guide, False, None
+        self._content, self._is_probe = bytearray(), False
+        self._begin()
+
+    @property
+    def key(self) -> Hashable:
+        """Equal keys mean equal masks, but for tokens in which a sentence ends and another begins."""
+        return ("sentence", None if self.block is None else self.automaton.state_key(self.block))
+
+    @property
+    def inside(self) -> None:
+        """None: what follows a sentence is the guide's to say, so that no other row can go ahead."""
+
+    def _read(self, text: bytes) -> bool:
+        at = 0
+        while at < len(text) and at != _REFUSED:
+            at = _REFUSED if self.block is None else self._read_block(text, at)
+        return at != _REFUSED
+
+    def _close(self) -> None:
+        self.guide.close(bytes(self._content))
+        self._begin()
+
+    def _begin(self) -> None:
+        self._content.clear()
+        self.block: State = None
+        if not self.guide.is_over:
+            self.automaton = self.guide.allowed()
+            self.block = self.automaton.start
 
 
 class TextRow(Row):
@@ -331,6 +375,8 @@ class TextRow(Row):
 
 def row_of(guide: Guide) -> Row:
     """Return the row that a guide watches."""
+    if isinstance(guide, SentenceGuide):
+        return SentenceRow(guide)
     return TextRow(guide) if isinstance(guide, TextGuide) else Row(guide)
 
 

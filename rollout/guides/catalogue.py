@@ -10,6 +10,7 @@ from critics import registry
 from critics.errors import InputError
 from critics.problem import Problem, object_of, read_problem, text_of
 from rollout.decoding.guide import Guide
+from rollout.records.sampling import ENGLISH
 
 GUIDES: Mapping[str, str] = {
     "logic": "rollout.guides.logic:LogicGuide",
@@ -17,8 +18,9 @@ GUIDES: Mapping[str, str] = {
     "quote": "rollout.guides.quote:QuoteGuide",
     "algebra": "rollout.guides.algebra:AlgebraGuide",
     "parity": "rollout.guides.parity:ParityGuide",
+    ENGLISH: "rollout.guides.english:EnglishGuide",
 }
-"""`quote` quotes the problem's context."""
+"""`quote` quotes the problem's context; `english` writes a whole chain of thought, the others what is in `[[ ]]`."""
 
 
 def known_guides() -> list[str]:
@@ -26,11 +28,15 @@ def known_guides() -> list[str]:
     return [*GUIDES, *registry.names("guides", GUIDES)]
 
 
-def guide_named(name: str, problem: Problem) -> Guide:
+def guide_named(name: str, problem: Problem, max_sentences: int | None = None) -> Guide:
     """Return a guide at its start; raises `InputError` for a name that is not known.
 
-    A guide that starts from a problem has `for_problem`; others need no argument.
+    A guide that starts from a problem has `for_problem`; others need no argument. `max_sentences` is for `english`.
     """
+    if name == ENGLISH:
+        from rollout.guides.english import EnglishGuide
+
+        return EnglishGuide.for_problem(problem, max_sentences)
     if name in GUIDES:
         module, _, kind = GUIDES[name].partition(":")
         made = getattr(import_module(module), kind)
@@ -44,16 +50,17 @@ def guide_named(name: str, problem: Problem) -> Guide:
 
 @dataclass(frozen=True, slots=True)
 class GuideRecipe:
-    """A guide's name, the problem that it is for, and whether its answer is held to what it decides."""
+    """A guide's name, its problem, whether its answer is held to what it decides, and most sentences of a text."""
 
     name: str
     problem: Problem
     is_concluding: bool = False
+    max_sentences: int | None = None
 
     def guide(self) -> Guide:
         """Return the guide; raises `InputError` for one that is not known, or decides no goal."""
         if not self.is_concluding:
-            made = guide_named(self.name, self.problem)
+            made = guide_named(self.name, self.problem, self.max_sentences)
         elif self.name == "logic":
             from rollout.decoding.rows import ConcludingGuide
             from rollout.guides.logic import LogicGuide
@@ -67,7 +74,8 @@ class GuideRecipe:
     def record(self) -> dict[str, Any]:
         """Return the JSON form, without the gold answer: whoever writes need not have it."""
         problem = replace(self.problem, answer=None, formal=None, meta={})
-        return {"guide": self.name, "problem": problem.record(), "concludes": self.is_concluding}
+        most = {} if self.max_sentences is None else {"max_sentences": self.max_sentences}
+        return {"guide": self.name, "problem": problem.record(), "concludes": self.is_concluding, **most}
 
 
 _RECIPES: WeakKeyDictionary[Guide, GuideRecipe] = WeakKeyDictionary()
@@ -82,4 +90,5 @@ def read_recipe(record: object) -> GuideRecipe:
     """Build a recipe from its JSON form; raises `InputError` naming the key."""
     data = object_of(record, "recipe")
     name, problem = text_of(data, "guide", "recipe"), read_problem(data.get("problem"))
-    return GuideRecipe(name, problem, data.get("concludes") is True)
+    most = data.get("max_sentences")
+    return GuideRecipe(name, problem, data.get("concludes") is True, most if isinstance(most, int) else None)

@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeVar
 Item = TypeVar("Item")
 Decoding = Literal["guided", "free"]
 Conclusion = Literal["free", "decided"]
+ENGLISH = "english"
+"""Name of the guide that holds a whole chain of thought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Sampling:
     """Name of the guide that watches the text where `decoding` is guided (`rollout.guides.catalogue`)."""
     stop: str = ""
     """Text that ends a completion besides end-of-text, and is cut off; a step of the sampling, not in its record."""
+    max_sentences: int | None = None
+    """Most sentences before the answer under the guide `english`; None: as many as there are to say."""
 
     def unswitched(self, decoding: Decoding) -> "Sampling":
         """Return what is recorded of a strategy of several requests: how it decodes, how hot and how long."""
@@ -58,6 +62,7 @@ class Sampling:
             "max_new_tokens": self.max_new_tokens,
             **({} if self.conclusion == "free" else {"conclusion": self.conclusion}),
             **({} if self.guide == "logic" else {"guide": self.guide}),
+            **({} if self.max_sentences is None else {"max_sentences": self.max_sentences}),
             **{name: True for name, is_on in asdict(self.switches).items() if is_on},
         }
 

@@ -267,6 +267,7 @@ def _sampling(record: Mapping[str, Any]) -> Sampling:
         max_new_tokens=record.get("max_new_tokens", 256),
         conclusion=record.get("conclusion", "free"),
         guide=record.get("guide", "logic"),
+        max_sentences=record.get("max_sentences"),
         switches=Switches(**on),
     )
 

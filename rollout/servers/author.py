@@ -15,7 +15,7 @@ from critics.problem import Problem
 from critics.replay.replies import is_thinking
 from critics.text.blocks import DECORATION
 from rollout.decoding.guide import Guide
-from rollout.decoding.rows import GuideViolation, Place, Row
+from rollout.decoding.rows import GuideViolation, Place, Row, SentenceRow, row_of
 from rollout.engines.plugins import WiredRequest
 from rollout.guides.catalogue import GuideRecipe, recipe_of
 from rollout.prompts.conversation import Messages
@@ -131,7 +131,7 @@ class GuidedText:
     def __init__(self, guide: Guide | None) -> None:
         self.text = ""
         self.scored: list[Scored] = []
-        self.row = None if guide is None else Row(guide)
+        self.row = None if guide is None else row_of(guide)
         self.ended: str | None = None
         self.num_tokens = 0
         """About as many as are in the text; tokens that were cut off it do not count."""
@@ -212,7 +212,9 @@ class GuidedText:
         except GuideViolation:
             return False
         self.text += char
-        if (row.block is not None) != was_open:
+        if isinstance(row, SentenceRow):
+            self.ended = None if row.block is not None else "stop"
+        elif (row.block is not None) != was_open:
             self._opened = None if was_open else len(self.text)
         elif char == "\n":
             self._line = len(self.text)

@@ -64,4 +64,4 @@ def guide_for(problem: Problem, sampling: Sampling) -> Guide | None:
     """
     if sampling.decoding == "free":
         return None
-    return GuideRecipe(sampling.guide, problem, sampling.conclusion == "decided").guide()
+    return GuideRecipe(sampling.guide, problem, sampling.conclusion == "decided", sampling.max_sentences).guide()

@@ -14,6 +14,7 @@ from critics.text.blocks import ACTIONS
 from rollout.decoding.automaton import Automaton, Words
 from rollout.decoding.guide import CLOSE, Guide
 from rollout.guides.catalogue import guide_named, known_guides
+from rollout.records.sampling import ENGLISH
 from training.records.store import read_records, read_text, write_records
 
 Mode: TypeAlias = Literal["fixed", "compatible"]
@@ -44,6 +45,8 @@ def build_guide(name: str, mode: str = "fixed", source: Path | None = None) -> G
     """Return a guide at its start; raises `InputError` for a name, a mode or a source that it does not have."""
     if name not in known_guides():
         raise InputError(f"guide {name!r}: must be one of {', '.join(known_guides())}")
+    if name == ENGLISH:
+        raise InputError(f"guide {name!r}: writes whole texts about a problem; name it in an arm and run `evaluate`")
     if mode not in get_args(Mode):
         raise InputError(f"--mode {mode!r}: must be one of {', '.join(get_args(Mode))}")
     if mode != "fixed" and name != "logic":

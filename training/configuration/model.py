@@ -1,11 +1,12 @@
 """The sections that say who writes the attempts, and how they are sampled."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rollout.policies.models import merged_name
+from critics.problem import is_object
+from rollout.policies.models import RANDOM, merged_name
 from rollout.prompts.style import FORMATS, PromptFile, PromptStyle, read_prompt_file
 from rollout.records.sampling import Conclusion, Decoding, Sampling, Switches
 from rollout.settings import ServerSettings
@@ -35,7 +36,8 @@ class ModelConfig(Section):
     """The base model and how problems are put to it."""
 
     name: str
-    """A local folder or a hub name; with a server, whose tokenizer it speaks."""
+    """A local folder or a hub name; with a server, whose tokenizer it speaks. random: no model, but a writer that draws
+    among the sentences that the guide `english` allows, to stand beside every guided figure."""
     revision: str | None = None
     """Branch, tag or commit of a hub model; a commit cannot change. null: its main branch as it is then. A run keeps
     the digest of the commit that it found."""
@@ -66,6 +68,14 @@ class ModelConfig(Section):
     policy: str | None = None
     """A policy of another package, by its name in `certistar.policies` (docs/plug-ins.md), which writes in the place of
     a Hugging Face model or a server. null: one of ours."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _random_is_a_policy(cls, data: Any) -> Any:
+        """Give the random writer's name a policy, and take it from any other name."""
+        if not is_object(data) or (data.get("name") == RANDOM) == (data.get("policy") == RANDOM):
+            return data
+        return {**data, "policy": RANDOM if data.get("name") == RANDOM else None}
 
     @model_validator(mode="after")
     def _settings_fit(self) -> Self:
@@ -130,6 +140,9 @@ class SamplingConfig(Section):
     """Keep each token's log-probability under the unmasked model in the traces."""
     fit_blocks: bool = False
     """Near the token limit open only blocks that still fit."""
+    max_sentences: Positive | None = None
+    """Most sentences before the answer under the guide `english`; the text then ends without one. null: as many as
+    there are to say."""
     num_seats: Positive | None = None
     """Sequences written at a time, the next one seated as soon as one ends: what bounds the memory of the cache.
     null: as many as the free memory holds. No sample depends on it."""
@@ -143,4 +156,5 @@ class SamplingConfig(Section):
             self.max_new_tokens,
             self.conclusion if decoding == "guided" else "free",
             Switches(self.jump_forward, self.gathered_head, self.log_probabilities, self.fit_blocks),
+            max_sentences=self.max_sentences if decoding == "guided" else None,
         )

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import Field, model_validator
 
 from critics.errors import InputError
+from critics.problem import is_object
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from rollout.guides.catalogue import known_guides
 from rollout.problems.catalogue import LANGUAGES
@@ -43,7 +44,7 @@ class ArmConfig(Section):
     is not said is as the run's section for it has it."""
     guide: str = "logic"
     """Guide of the sampling where `decoding` is guided: logic, memory, quote (from the problem's context), algebra,
-    parity, or a plug-in's."""
+    parity, english (a whole chain of thought; what `strategy: cot` has unless another is named), or a plug-in's."""
     match: str | None = None
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
     gold: bool = True
@@ -67,6 +68,21 @@ class ArmConfig(Section):
         """Format of what the arm's attempts are written in."""
         return self.strategy.format
 
+    @model_validator(mode="before")
+    @classmethod
+    def _cot_is_english(cls, data: Any) -> Any:
+        """Give guided chains of thought the guide that is made for them."""
+        if not is_object(data) or data.get("decoding") != "guided":
+            return data
+        said = data.get("strategy")
+        name = said.get("name") if is_object(said) else getattr(said, "name", said)
+        return {"guide": "english", **data} if name == "cot" else data
+
+    @property
+    def is_squared(self) -> bool:
+        """True where the arm's attempts can be written under its guide and freely."""
+        return self.format == "guided" or self.guide == "english"
+
     @model_validator(mode="after")
     def _settings_fit(self) -> Self:
         if self.text == "proved" and self.keep not in CERTIFIED:
@@ -88,7 +104,11 @@ class ArmConfig(Section):
             raise ValueError(f"decoding: write `free` with `strategy: {name}`; no guide is for what it writes")
         if self.guide not in known_guides():
             raise ValueError(f"guide: {self.guide!r} is not known; {nearest(self.guide, known_guides())}")
-        if self.guide != "logic" and (self.decoding == "free" or isinstance(self.strategy, PlugInConfig)):
+        if (self.guide == "english") > (self.format == "cot"):
+            raise ValueError("guide: english writes chains of thought; write `strategy: cot`, too")
+        if self.guide not in ("logic", "english") and (
+            self.decoding == "free" or isinstance(self.strategy, PlugInConfig)
+        ):
             raise ValueError(f"guide: {self.guide!r} watches what is written with `decoding: guided`; write that, too")
         if self.format != "asp" and self.keep == "tests":
             raise ValueError("keep: tests is for `strategy: actor-critic`")
@@ -223,6 +243,8 @@ class RunConfig(Section):
             raise ValueError("model.thinking_budget: guided arms need it, to know where the guide begins to watch")
         if self.sampling.conclusion == "decided" and any(arm.guide != "logic" for arm in self.arms):
             raise ValueError("sampling.conclusion: `decided` is for the guide `logic`, which alone decides a goal")
+        if self.sampling.max_sentences is not None and all(arm.guide != "english" for arm in self.arms):
+            raise ValueError("sampling.max_sentences: is for the guide `english`, which counts them; leave it out")
         if self.evaluation.split == self.train_split and self.problems.source is None:
             raise ValueError("evaluation.split: held-out problems need another split than train_split")
         if self.star.rationalise and any(arm.format in ("asp", "program") for arm in self.arms):
@@ -262,7 +284,7 @@ class RunConfig(Section):
         """Say whether an arm asks like any other of its format: with the settings of the run's section."""
         section = SECTIONS.get(arm.strategy.name)
         if section is None:
-            return isinstance(arm.strategy, SingleConfig) and arm.guide == "logic"
+            return isinstance(arm.strategy, SingleConfig) and arm.guide in ("logic", "english")
         return arm.strategy.model_dump(exclude={"name"}) == getattr(self, section).model_dump(exclude={"name"})
 
     def arms_named(self, names: Sequence[str]) -> list[ArmConfig]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policies.policy import model_digest
+from rollout.records.sampling import ENGLISH
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.trackers import Tracking, tracking
 from training.rounds.problems import held_out_problems
@@ -155,5 +156,6 @@ def base_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:
     if line_path(config, arm, seed) == ".":
         return "base"
     format_ = "" if arm.format == "guided" else f"-{arm.format}"
+    format_ += "-english" if arm.guide == ENGLISH else ""
     asked_otherwise = "" if config.asks_as_usual(arm) else f"-{arm.name}"
     return f"base/{arm.decoding}{format_}{asked_otherwise}/seed-{seed}"

@@ -133,7 +133,7 @@ def _modes(line: Line, number: int | None, adapter: Path | None, store: OpenStor
     modes = {"sampled": mode("sampled", sampled)}
     if config.greedy == "every" or (config.greedy == "ends" and (first or last)):
         modes["greedy"] = mode("greedy", _sampling(line, arm.decoding, 0.0))
-    if (first or last) and config.square != "never" and arm.format == "guided":
+    if (first or last) and config.square != "never" and arm.is_squared:
         other = "free" if arm.decoding == "guided" else "guided"
         modes[other] = mode(other, _sampling(line, other, config.temperature))
         if "greedy" in modes and config.square == "both":

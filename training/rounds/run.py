@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from critics.errors import RunFailed
 from rollout.engines import vllm
+from rollout.policies.models import RANDOM
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
 from training.configuration.strategies import RoundTripConfig
@@ -81,6 +82,11 @@ def run(
     check_installed(config.training.trackers)
     if config.model.engine == "vllm":
         vllm.require()
+    if config.model.policy == RANDOM:
+        raise ConfigError(
+            "model.name: random learns nothing; measure it with `certistar evaluate`, and train a model on what "
+            "`certistar rollout` and `certistar filter` make of it"
+        )
     server_must_do(config)
     if any(isinstance(arm.strategy, RoundTripConfig) and arm.strategy.rounds != 1 for arm in config.arms):
         raise ConfigError("round_trip.rounds: only trips of one round teach; `certistar evaluate` measures longer ones")
@@ -128,7 +134,7 @@ def num_attempts(config: RunConfig) -> int:
     sampled = rounds * star.problems_per_round * config.sampling.samples_per_problem
     bases = {base_path(config, arm, 0): arm for arm in config.arms}
     per_base = evaluation.num_problems * (1 if evaluation.greedy == "never" else 2)
-    squared = sum(arm.format == "guided" for arm in (*config.arms, *bases.values()))
+    squared = sum(arm.is_squared for arm in (*config.arms, *bases.values()))
     square = {"never": 0, "sampled": evaluation.num_problems, "both": per_base}[evaluation.square] * squared
     dialogs = sum(arm.format == "asp" for arm in config.arms)
     dialog_bases = sum("-asp" in base for base in bases)

@@ -16,7 +16,7 @@ from critics import registry
 from critics.errors import InputError
 from rollout.engines.vllm import EngineSettings, rank_of, rest
 from rollout.policies import models
-from rollout.policies.models import LoraAdapter
+from rollout.policies.models import RANDOM, LoraAdapter
 from rollout.policies.policy import HuggingFacePolicy, Policy
 from rollout.policies.reasoning import AnswersOnly
 from rollout.prompts.style import PromptStyle
@@ -52,6 +52,10 @@ def _writer(model: ModelConfig, adapter: Path | None, style: PromptStyle, num_se
 
     A server loads the adapter now; raises `InputError` where it cannot.
     """
+    if model.policy == RANDOM:
+        from rollout.policies.random_writer import RandomWriter
+
+        return RandomWriter(style)
     if model.policy is not None:
         return registry.load("policies", model.policy)(model, adapter, style)
     if model.server is None:

@@ -18,7 +18,7 @@ from rollout.policies.policy import ChatPolicy, Policy, Requesting
 from rollout.programs.first_order import DEFAULT_EXAMPLES, request
 from rollout.programs.lessons import by_stage
 from rollout.programs.review import RunReviewPool
-from rollout.records.sampling import Sampling
+from rollout.records.sampling import ENGLISH, Sampling
 from rollout.records.steps import DialogReview
 from rollout.records.traces import Trace
 from rollout.settings import DialogSettings, ProgramSettings
@@ -63,7 +63,8 @@ class SingleAttempt:
         self, policy: Policy, problems: Sequence[Problem], sampling: Sampling, *, seed: int, hinted: bool = False
     ) -> Iterator[Trace]:
         """Yield one attempt after the other."""
-        sampling = replace(sampling, guide=self.guide)
+        most = sampling.max_sentences if self.guide == ENGLISH else None
+        sampling = replace(sampling, guide=self.guide, max_sentences=most)
         return sample(policy, problems, sampling, seed=seed, format_=self.format, hinted=hinted)
 
     def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:

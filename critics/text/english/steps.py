@@ -12,7 +12,8 @@ Where the semantics is `forward`, a rule gives its conclusion from its premises 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Literal as Choice
 from typing import TypeAlias
 
@@ -120,6 +121,18 @@ class Ledger:
         asked = [{str(given) for at in rules for given in _given(case, self.entries[at].clause)} for case in cases]
         alone = (one for case in cases for one in (self.fact(case), *self.steps(fact(case), rules)))
         return not asked[0].intersection(*asked) and any(one is not None for one in alone)
+
+    def fork(self) -> "Ledger":
+        """Return an independent ledger with the same entries."""
+        facts = {kind: dict(known) for kind, known in self._facts.items()}
+        return replace(self, entries=[*self.entries], hidden={*self.hidden}, _places=copy(self._places), _facts=facts)
+
+    def consequences(self, new: Iterable[Literal]) -> Iterator[Literal]:
+        """Yield what one instance of a rule gives from facts, some of these among them; some of it more than once.
+
+        Left out is what has a variable that no single one of its conditions binds. Raises `OutOfWork`.
+        """
+        yield from (found for found, _ in self._units(self.rules(), dict.fromkeys(new, ())))
 
     def rules(self) -> list[int]:
         """Return the entries that are no facts."""
