@@ -259,6 +259,12 @@ class Vocabulary:
             elif at and plain and (plain[0].isupper() or any(map(str.isdigit, plain))):
                 self.names.add(plain.lower())
 
+    def bearing(self, words: set[str]) -> object:
+        """Return what the reading of these words rests on beside them: with the same they are read alike."""
+        definites = {noun for noun in self.definites if words.issuperset(noun.split(" "))}
+        doubtful = {self.singular(word) for word in words & _doubtful_plurals().keys()}
+        return frozenset(self.counted & words), frozenset(definites), frozenset(doubtful)
+
     def singular(self, word: str) -> str:
         """Return the singular of a noun; a plural of two nouns is of the one that the problem uses."""
         if word in _OWN_PLURALS:

@@ -127,10 +127,8 @@ def lettered(formula: Formula, depth: int = 0) -> Formula:
     """Name bound variables x, y, z by their depth."""
     if isinstance(formula, Quantified):
         name = _LETTERS[depth] if depth < len(_LETTERS) else f"x{depth}"
-        body = filled(formula.body, Variable(formula.variable), Variable(f" {name}"))
-        return Quantified(
-            formula.quantifier, name, lettered(filled(body, Variable(f" {name}"), Variable(name)), depth + 1)
-        )
+        body = filled(formula.body, Variable(formula.variable), Variable(name))
+        return Quantified(formula.quantifier, name, lettered(body, depth + 1))
     return rebuilt(formula, lambda part: lettered(part, depth))
 
 

@@ -9,7 +9,7 @@ Content phrases are opaque: they match where they have the same lemmas in the sa
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from critics.grammar.chart import Bar, Chart, Conventions, Overworked
 from critics.grammar.clauses import question
@@ -34,6 +34,8 @@ MAX_CHARACTERS = 2_000
 MAX_TOKENS = 80
 MAX_REMEMBERED = 2_000
 """Texts whose reading is kept for the next attempt at the same problem."""
+_KNOWN: dict[object, "tuple[Reading | Refusal, int]"] = {}
+"""Readings by sentence, conventions, and what the problem's words have to do with it: contexts share sentences."""
 _NOT_BOTH = re.compile(r",? but not both(?=[.?!]?$)")
 _PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
 
@@ -47,10 +49,21 @@ class Reading:
     """With `either .. or` as at least one of the two."""
     exclusive: Formula
     """With `either .. or` as exactly one; a verdict must be the same under both."""
-    phrases: dict[str, tuple[int, int]]
-    """By each content phrase its place in the sentence."""
     conventions: tuple[str, ...] = ()
     """The choices that this reading rests on where English leaves one."""
+    tokens: tuple[Token, ...] = field(default=(), repr=False, compare=False)
+    vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False, compare=False)
+
+    @property
+    def phrases(self) -> dict[str, tuple[int, int]]:
+        """By each content phrase its place in the sentence: from the first to the last of its words."""
+        places: dict[str, tuple[int, int]] = {}
+        for name in sorted(predicates(self.formula)):
+            wanted = {word for word in name.split(" ") if word not in ("_", "did", "was")}
+            found = [token for token in self.tokens if wanted & _forms(token, self.vocabulary)]
+            if found:
+                places[name] = (found[0].start, found[-1].end)
+        return places
 
     def __str__(self) -> str:
         return canonical(self.formula)
@@ -104,6 +117,14 @@ class Reader:
             return Refusal(text, error.mark, error.start, end, why), 0
         if not tokens or len(tokens) > MAX_TOKENS:
             return Refusal(text, "", 0, 0, "write a sentence of one to eighty words"), 0
+        key = (text, tokens, self.conventions, self.vocabulary.bearing({token.word for token in tokens}))
+        if key not in _KNOWN:
+            if len(_KNOWN) >= MAX_REMEMBERED:
+                _KNOWN.clear()
+            _KNOWN[key] = self._parsed(text, tokens)
+        return _KNOWN[key]
+
+    def _parsed(self, text: str, tokens: tuple[Token, ...]) -> tuple[Reading | Refusal, int]:
         chart, work = Chart(tokens, self.vocabulary, self.conventions, RULES), 0
         try:
             found = _readings(chart)
@@ -135,7 +156,8 @@ class Reader:
         notes = set(chart.notes)
         if plain != formula:
             notes.add("either: at least one")
-        return Reading(text, plain, rebuilt_exclusive(formula), _phrases(plain, chart), tuple(sorted(notes)))
+        exclusive = formula if plain == formula else rebuilt_exclusive(formula)
+        return Reading(text, plain, exclusive, tuple(sorted(notes)), chart.tokens, chart.vocabulary)
 
 
 def _readings(chart: Chart) -> list[Formula]:
@@ -159,17 +181,6 @@ def _blame(chart: Chart) -> Bar:
             return Bar(at, REFUSED[word])
     told = [trouble for trouble in chart.troubles if trouble.why]
     return told[0] if told else Bar(chart.furthest, _PLAIN_WHY)
-
-
-def _phrases(formula: Formula, chart: Chart) -> dict[str, tuple[int, int]]:
-    """Return where the words of each predicate stand: from the first to the last of them."""
-    places: dict[str, tuple[int, int]] = {}
-    for name in sorted(predicates(formula)):
-        wanted = {word for word in name.split(" ") if word not in ("_", "did", "was")}
-        found = [token for token in chart.tokens if wanted & _forms(token, chart.vocabulary)]
-        if found:
-            places[name] = (found[0].start, found[-1].end)
-    return places
 
 
 def _forms(token: Token, vocabulary: Vocabulary) -> set[str]:

@@ -21,7 +21,7 @@ from itertools import chain
 
 from critics.grammar.chart import Conventions
 from critics.grammar.inflection import is_ambiguous
-from critics.grammar.lexicon import is_base, is_plural, third, third_person
+from critics.grammar.lexicon import Vocabulary, is_base, is_plural, third, third_person
 from critics.grammar.nouns import EVERYONE
 from critics.grammar.reader import Reader, Refusal
 from critics.problem import Formal
@@ -69,6 +69,9 @@ _QUESTION = (
 )
 Alternatives = tuple[tuple[Literal, ...], ...]
 """At least one of these holds, with all that it says."""
+
+
+_NO_WORDS = Vocabulary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,7 @@ class _Words:
     def _property(self, name: str) -> None:
         """Tell nouns and adjectives apart by their places in the sentence."""
         _check(name)
-        seen = [at for at, word in enumerate(self.words) if name in (word, Reader().vocabulary.singular(word))]
+        seen = [at for at, word in enumerate(self.words) if name in (word, _NO_WORDS.singular(word))]
         if not seen:
             raise Unread(f"{name!r} is no word of the sentence")
         for at in seen:
