@@ -58,7 +58,7 @@ def refusal(text: str, *others: str) -> Refusal:
         ("Tom, who is a cat, is warm.", "cat(tom) ∧ warm(tom)"),
         ("Tom lives in Kiev, which is big.", 'big(kiev) ∧ "live in _"(tom, kiev)'),
         ("Tom is a research and teaching assistant.", '"research and teaching assistant"(tom)'),
-        ("Tom is an actor and film producer.", 'actor(tom) ∧ "film producer"(tom)'),
+        ("Tom is an actor and film producer.", '"actor and film producer"(tom)'),
         ("Tom is one of Ontario's oldest camps.", '"one of ontario\'s oldest camp"(tom)'),
         ("All of Tom's cats are big.", '∀x. ("tom\'s cat"(x) → big(x))'),
         ("If you lose time, you will be late.", '∀x. ("lose time"(x) → "will be late"(x))'),

@@ -126,7 +126,11 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         ):
             chart.bar(chart.words.index(word, span[0]), "whose it is is not said: name who is meant")
             return None
-    for word in {name.strip() for name in free_variables(part) if name.startswith(" ")}:
+    meant = {name.strip() for name in free_variables(part) if name.startswith(" ")}
+    if meant and chart.conventions.pronoun == "first":
+        # No sentence of that data set has one.
+        return None
+    for word in meant:
         others = [one for one in referents if _SUBJECTS[word] in one.pronouns and one.term not in own]
         # If Tom sings, Ann likes it: the song, or that he sings.
         possible = {one.term: None for one in others if word != "it" or not _is_person(one.term)}
@@ -262,8 +266,6 @@ def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula
         chart.bar(i, f"a bare noun or `a` with a passing state: {_ONE_OR_ALL}")
     elif verb in BE and after in PLACES:
         chart.bar(at + 1, f"a bare noun or `a` with a place: {_ONE_OR_ALL}")
-    elif each.operator is Operator.OR and _is_mutual(chart, at, j, part):
-        chart.bar(j - 1, "of each or of one another is not said: write two sentences")
     elif event or perfect or ongoing:
         chart.trouble(at, f"a bare noun or `a` with one event: {_ONE_OR_ALL}")
     else:

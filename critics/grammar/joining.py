@@ -11,8 +11,6 @@ from critics.grammar.words import (
     BE,
     DO,
     MODALS,
-    OCCUPATION_ENDINGS,
-    OCCUPATIONS,
     OPENERS,
     POSTPOSED,
     PREPOSITIONS,
@@ -215,13 +213,8 @@ def _parallel(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) 
     if third(word) and not is_plural(chart.words[cut - 1]) and not chart.is_content(cut - 1):
         return True
     if chart.words[i] in ("a", "an") and "," not in (chart.words[right - 1], chart.words[cut - 1]) and j - right != 1:
-        return _is_occupation(chart.words[cut - 1]) and _is_occupation(chart.words[j - 1])
+        return False
     return not _has_object(chart, i, cut)
-
-
-def _is_occupation(word: str) -> bool:
-    """Say whether a noun is no part of a compound: `an actor and film producer`, not `a passenger and cargo vessel`."""
-    return word in OCCUPATIONS or word.endswith(OCCUPATION_ENDINGS)
 
 
 def _has_object(chart: Chart, i: int, cut: int) -> bool:

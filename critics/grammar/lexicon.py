@@ -165,9 +165,7 @@ def third(word: str) -> str | None:
 
 def past(word: str) -> str | None:
     """Return the verb of a past tense."""
-    prefix, _, plain = word.rpartition("-")
-    found = verb_forms().past.get(plain)
-    return found if found is None or not prefix else f"{prefix}-{found}" if prefix in _PREFIXES else None
+    return verb_forms().past.get(word)
 
 
 def gerund(word: str) -> str | None:
@@ -197,7 +195,6 @@ def is_participle(word: str) -> bool:
     return word in POSTPOSED or word in verb_forms().participle or word in verb_forms().gerund
 
 
-_PREFIXES = frozenset({"co", "re", "pre", "over", "under", "mis"})
 _NO_NAMES = frozenset(
     {"yesterday", "today", "tomorrow", "now", "tonight", "once", "thus", "therefore", "hence", "moreover"}
 )
@@ -278,8 +275,6 @@ class Vocabulary:
     def starts_as_name(self, word: str, after: str) -> bool:
         """Say whether the capitalised first word of a sentence is a name, judged by the problem and the next word."""
         low = word.lower()
-        if word.isupper() and len(word) > 1:
-            return True
         if low not in self.names and (low in _NO_NAMES or (is_base(low) and low not in verb_forms().nouns)):
             return False
         if low in self.names or (after[:1].isupper() and after.lower() not in FUNCTION):

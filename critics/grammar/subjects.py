@@ -7,7 +7,7 @@ from typing import Literal
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import is_adverb, is_base, is_participle, is_plural, is_rare, third
 from critics.grammar.meaning import Constant, Formula, Operator, Term, atom, joined
-from critics.grammar.nouns import EVERYONE, head, modifiers, nominal
+from critics.grammar.nouns import EVERYONE, modifiers, nominal
 from critics.grammar.phrases import definite
 from critics.grammar.words import (
     EVERY,
@@ -148,7 +148,8 @@ def _definite(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> 
         return
     if chart.words[i] != "the":
         return
-    if is_plural(last) and chart.words[j : j + 1] in (("is",), ("was",), ("has",)):
+    event = j - i > 2 and chart.conventions.states == "refuse" and chart.has(j, j + 1, "is", "was", "has")
+    if is_plural(last) and event:
         found = definite(chart, i, j)
         yield from () if found is None else (Subject("term", "singular", terms=(found,)),)
         return
@@ -276,11 +277,6 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         return
     for body in nominal(chart, i, j, "plural"):
         yield Subject("generic", "plural", body, head=_head_of(chart, i, j))
-    if chart.words[i + 1 : j - 1] == ("and",) and is_plural(word) and is_plural(chart.words[j - 1]):
-        # Cats and dogs: each of both kinds.
-        one, other = (head(chart, at, at + 1, "plural") for at in (i, j - 1))
-        if one is not None and other is not None and one.formula is not None and other.formula is not None:
-            yield Subject("generic", "plural", joined(Operator.OR, one.formula, other.formula), operator=Operator.OR)
     named = chart.is_name(i) and j - i > 1 and not chart.tokens[i].owns
     words = chart.words[i + named : j]
     mass = len(words) <= (3 if named else 2) and not any(is_plural(each) or third(each) for each in words)

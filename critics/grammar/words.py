@@ -82,11 +82,6 @@ PERSON_NOUNS = _listed(
     "wife husband uncle aunt guest client patient citizen adult baby human athlete chef spouse celebrity member"
 )
 PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ess", "ee")
-OCCUPATIONS = _listed(
-    """actor actress director producer writer singer player teacher professor lawyer composer author editor engineer
-    manager swimmer footballer boxer dancer painter sculptor rapper songwriter conductor officer scholar poet pilot"""
-)
-OCCUPATION_ENDINGS = ("ist", "ian", "sman", "smith")
 COORDINATING_NAMES = _listed("de van von del la bin da di le du der")
 
 

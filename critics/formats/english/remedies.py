@@ -39,7 +39,7 @@ def remedy(reader: Reader, premises: Sequence[Formula], claim: Formula) -> str:
     for name in sorted(predicates(claim)):
         others = own if name in heard else own | heard
         if near := get_close_matches(name, sorted(others - {name}), n=1, cutoff=0.6):
-            return f"; you say {_plain(name)!r}, the context says {_plain(near[0])!r}"
+            return f"; you say {name.replace(' _', '')!r}, the context says {near[0].replace(' _', '')!r}"
     for fact in list(_facts(premises, claim))[:MAX_FACTS]:
         if decide([*premises, fact], claim).result == "true":
             return f"; proved if: {spelled(reader, fact)}"
@@ -97,7 +97,3 @@ def spelled(reader: Reader, fact: Formula) -> str:
 def _named(term: object) -> str:
     name = term.name if isinstance(term, Constant) else str(term)
     return name if name.startswith("the ") else name.title()
-
-
-def _plain(name: str) -> str:
-    return name.replace(" _", "")
