@@ -266,7 +266,7 @@ REFUTED = "Ned is a newt. Every newt is not a bird. So Ned is not a bird."
         ("Claim: Ned is a bird.", "unproved unsupported_sentence"),
         ("We need to show that Ned is a bird.", "unproved unsupported_sentence"),
         ("We have to know that Ned is a bird.", "unproved unsupported_sentence"),
-        ("We should say that Ned is a bird.", "malformed not_read"),
+        ("We should say that Ned is a bird.", "unproved unsupported_sentence"),
         ("The question is whether Ned is a bird.", "certified proved"),
         ("True or false: Ned is a bird.", "certified proved"),
         ("We need to decide whether Ned is a bird.", "certified proved"),

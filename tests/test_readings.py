@@ -8,9 +8,10 @@ import pytest
 
 import certistar
 from critics.formats.english.readings import judge_readings
-from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, NotKnown, moves
 from critics.problem import Attempt, Problem
 from critics.replay.certificate import digest
+from critics.text.english.discourse import moves
+from critics.text.english.moves import Aim, Claim, Contradicts, Judged, NotKnown
 from critics.verdict import verdict_record
 
 CONTEXT = (

@@ -9,8 +9,6 @@ from functools import lru_cache
 from critics.replay.formula import Statement, parse_statement
 from critics.replay.kernel import Kernel
 from critics.replay.sorts import SortedSignature, joined
-from critics.text.theories import deontic, scheduling, triage
-from critics.text.translators import syllogism
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +30,8 @@ class Background:
         return kernel
 
 
-BACKGROUNDS: dict[str, Background] = {
-    "syllogism": Background(syllogism.CALCULUS),
-    # One signature for both domains: a data set's name does not say which of them a problem is from.
-    "deontiqa": Background(deontic.AXIOMS, joined(scheduling.SIGNATURE, triage.SIGNATURE)),
-}
-"""By data set; a data set that is not here has none."""
+BACKGROUNDS: dict[str, Background] = {}
+"""By data set, once it is asked for."""
 
 
 @lru_cache(maxsize=256)
@@ -49,6 +43,8 @@ def vocabulary(dataset: str, context: str) -> tuple[str, SortedSignature] | None
     whole = background(dataset).signature
     if whole is None:
         return None
+    from critics.text.theories import scheduling, triage
+
     words = context.lower()
     about = [name for name, word in (("calendar", "event"), ("triage", "patient")) if word in words]
     parts = {"calendar": scheduling.SIGNATURE, "triage": triage.SIGNATURE}
@@ -56,5 +52,16 @@ def vocabulary(dataset: str, context: str) -> tuple[str, SortedSignature] | None
 
 
 def background(dataset: str) -> Background:
-    """Return what a data set takes for granted."""
+    """Return what a data set takes for granted; of most it is nothing."""
+    if dataset in BACKGROUNDS:
+        return BACKGROUNDS[dataset]
+    if dataset == "syllogism":
+        from critics.text.translators import syllogism
+
+        BACKGROUNDS[dataset] = Background(syllogism.CALCULUS)
+    if dataset == "deontiqa":
+        from critics.text.theories import deontic, scheduling, triage
+
+        # One signature for both domains: a data set's name does not say which of them a problem is from.
+        BACKGROUNDS[dataset] = Background(deontic.AXIOMS, joined(scheduling.SIGNATURE, triage.SIGNATURE))
     return BACKGROUNDS.get(dataset, Background())

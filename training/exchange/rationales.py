@@ -13,7 +13,6 @@ from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
 from critics.replay.answers import kind_of
-from critics.text.translators.syllogism import OPTIONS
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.records.traces import Trace
@@ -161,6 +160,8 @@ def _rationale(row: Row, parts: Parts, reading: Reading) -> RationaleRow:
         # A syllogism has two options where its text or gold answer speaks of validity.
         said = " ".join((str(parts.answer), str(parts.rationale)[-40:])).lower().split()
         if {"valid", "invalid", "valid.", "invalid."} & set(said):
+            from critics.text.translators.syllogism import OPTIONS
+
             parts = replace(parts, options=list(OPTIONS))
     name = row.id if parts.id is None else f"{row.file}/{parts.id}"
     read = read_rationale(parts, name=name, dataset=reading.dataset or UNNAMED, answers=reading.answers)

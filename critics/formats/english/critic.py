@@ -18,6 +18,7 @@ from critics.replay.answers import in_terms_of
 from critics.replay.clauses import OutOfWork, is_consistent
 from critics.replay.english import check_english
 from critics.replay.kernel import ArityError, WorkLimitExceeded
+from critics.replay.semantics import semantics_of
 from critics.replay.sorts import SortError
 from critics.text.blocks import answer_of
 from critics.text.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
@@ -25,6 +26,7 @@ from critics.text.english.outline import Outline
 from critics.text.english.passage import TextSentence, lines
 from critics.text.english.span import coverage, painted
 from critics.text.english.steps import Ledger, Warrant
+from critics.text.english.wording import answer_in
 from critics.text.reference import is_trusting, text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
 from critics.verdict.conclusion import BadSentence, brief, certified, is_wrong, refused, wrong_answer
@@ -49,18 +51,20 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     if SETTLED in problem.meta or problem.meta.get(AXIOMS):
         return _by_grammar(problem, attempt)
     verdict = read_english(problem, attempt)
-    if problem.formal is None and not has_reader and verdict.reason == "unsupported_sentence":
-        # What is lacking, as the grammar has it.
-        told = _by_grammar(problem, attempt).feedback
-        return replace(verdict, feedback=told) if told.startswith(verdict.feedback) else verdict
-    if problem.formal is not None or verdict.reason not in _NOT_READ:
-        return verdict
-    if isinstance(verdict, CriticError) and has_reader:
+    is_unread = verdict.reason in _NOT_READ
+    # Forward rules say less than the sentences do, and clauses less than formulas.
+    is_weak = isinstance(verdict, Unproved) and (not has_reader or semantics_of(problem.dataset).forward)
+    if problem.formal is not None or not (is_unread or is_weak) or (isinstance(verdict, CriticError) and has_reader):
         # The data set promises a language that the context is not in.
         return verdict
     by_grammar = _by_grammar(problem, attempt)
-    is_read = not has_reader and not isinstance(by_grammar, Malformed | CriticError)
-    return by_grammar if is_read or isinstance(by_grammar, Certified) else verdict
+    is_read = is_unread and not has_reader and not isinstance(by_grammar, Malformed | CriticError)
+    if is_read or isinstance(by_grammar, Certified):
+        return by_grammar
+    # What is lacking, as the grammar has it.
+    told = by_grammar.feedback
+    is_told = not has_reader and verdict.reason == "unsupported_sentence" and told.startswith(verdict.feedback)
+    return replace(verdict, feedback=told) if is_told else verdict
 
 
 def _by_grammar(problem: Problem, attempt: Attempt) -> Verdict:
@@ -146,7 +150,7 @@ def _proved(problem: Problem, attempt: Attempt, trial: Trial, done: Sequence[tup
 def _last_answer(sentences: Sequence[TextSentence], problem: Problem) -> str | None:
     """Return the last answer that a sentence gives, whatever the others say."""
     for line in reversed(sentences):
-        value = Outline.answer_of(line)
+        value = answer_in(line)
         found = None if value is None else answer_of(value, problem)
         if found is not None:
             return found

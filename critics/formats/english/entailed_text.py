@@ -9,6 +9,8 @@ from critics.problem import Problem
 from critics.replay.first_order.models import Model
 from critics.replay.first_order.syntax import Formula
 from critics.replay.grades import Grade
+from critics.text.english.moves import Move
+from critics.text.english.passage import TextSentence
 from critics.verdict import Unproved
 from critics.verdict.certificate import Certificate, certify, regraded
 from critics.verdict.conclusion import Refusal
@@ -56,6 +58,47 @@ class ChainEvidence:
             "result": self.result,
             "models": {"premises": self.model.record(), "contingent": self.contingent.record()},
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One sentence of the text with its moves, each with the formula of its statement, if it has one."""
+
+    line: TextSentence
+    moves: tuple[tuple[Move, Formula | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A problem and a text as one reading of `either` has them."""
+
+    premises: tuple[Formula, ...]
+    places: dict[int, int]
+    """By the number of a sentence of the context, its place among the premises."""
+    goal: Formula
+    told: tuple[Told, ...]
+    is_closed: bool
+    """True if what does not follow is open: the context is read whole, and no phrase has another wording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Value that the text proves, and its steps."""
+
+    value: str
+    steps: tuple[Step, ...]
+    unsaid: tuple[str, ...] = ()
+    """Premises that a step rests on and that no sentence said before it."""
+
+
+class BadMove(Exception):  # noqa: N818
+    """A sentence that does not hold, or is not read."""
+
+    def __init__(self, index: int, text: str, refusal: Refusal) -> None:
+        super().__init__(text)
+        self.index, self.text, self.refusal = index, text, refusal
+        self.claim: Formula | None = None
+        """What does not follow."""
 
 
 def models_of(premises: Sequence[Formula], goal: Formula, result: str) -> tuple[Model, Model]:

@@ -14,8 +14,8 @@ from critics.logic.first_order.parser import parse
 from critics.problem import Problem, is_list, is_object
 from critics.replay.first_order.syntax import Formula, FormulaError, open_names
 from critics.text.english import phrases
-from critics.text.english.outline import Outline
 from critics.text.english.passage import TextSentence, lines
+from critics.text.english.wording import answer_in
 from critics.text.faithfulness.english import Sentence, asked, sentence
 
 KEY = "formulas"
@@ -138,7 +138,7 @@ def _is_plainly_asked(question: str, statement: Sentence) -> bool:
 
 
 def _piece(line: TextSentence, written: object, problem: Problem, question: Sentence) -> Claim | Answered | Nothing:
-    value = Outline.answer_of(line)
+    value = answer_in(line)
     if value is not None:
         return Answered(value)
     told, quoted = _without_leads(line.passage.text)
@@ -164,7 +164,7 @@ def _without_leads(text: str) -> tuple[str, bool]:
 
 def _clauses(told: str) -> list[str]:
     """Return the parts of `Since A, B`, `A, so B` and `B because A`; a sentence without a joint is one."""
-    start = phrases.SINCE.match(told)
+    start = phrases.REASONS.match(told)
     if start is not None and ", " in told:
         return [part.strip(_EDGES) for part in told[start.end() :].rsplit(", ", 1)]
     for joint in (phrases.SO, phrases.BECAUSE):

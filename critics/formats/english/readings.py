@@ -1,6 +1,6 @@
 """The critic of texts about any context that the grammar reads: English is read, and no formulas are asked for.
 
-Each sentence of the text is taken apart into moves (`critics.grammar.discourse`), whose statements the grammar
+Each sentence of the text is taken apart into moves (`critics.text.english.discourse`), whose statements the grammar
 reads with the words of the problem. A claim must follow from the context and the claims before it with at most one
 rule; one that is cited by number must stand there; what is said not to be known must be open. The verdict must be the
 same whether `either .. or` means at least one or exactly one. `unknown` is certified only where the whole context is
@@ -11,24 +11,36 @@ phrases stand in the context.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, permutations
 
-from critics.formats.english.entailed_text import ChainEvidence, chain_certificate, models_of
-from critics.formats.english.reasoner import BadMove, Case, Outcome, Reasoner, Told
+from critics.formats.english.entailed_text import (
+    BadMove,
+    Case,
+    ChainEvidence,
+    Outcome,
+    Told,
+    chain_certificate,
+    models_of,
+)
+from critics.formats.english.reasoner import Reasoner
 from critics.formats.english.remedies import remedy, sorts
-from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, Move, NotKnown, moves
 from critics.grammar.reader import Reading
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import decide
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import (
+    Atom,
+    Constant,
     Formula,
     FormulaError,
     Not,
     predicates,
     subformulas,
 )
+from critics.text.blocks import answer_of
+from critics.text.english.discourse import moves
+from critics.text.english.moves import Aim, Claim, Contradicts, Judged, Move, NoneAbout, NotKnown
 from critics.text.english.passage import TextSentence, lines, repeated
 from critics.text.english.span import coverage, painted
 from critics.text.english.statements import CONVENTIONS, Statements, axioms_of, settled
@@ -95,16 +107,18 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
     goal = statements.goal(exclusive=exclusive)
     if goal is None:
         raise Refusal(CriticError, "context_not_read", f"the question {problem.question!r} is not read")
+    premises = tuple(each.exclusive if exclusive else each.formula for each in read)
+    premises += tuple(statements.declared(exclusive=exclusive))
     told: list[Told] = []
     for index, line in enumerate(said):
-        found = moves(line.passage.text, statements.reads) if line.is_readable else None
-        if found is None or (found and line.passage.text.rstrip("\"')* ").endswith("?")):
+        text = line.passage.part(0).text
+        found = moves(text, statements.reads, problem.question, statements.is_fact) if line.is_readable else None
+        if found is None:
             raise BadMove(
                 index, line.passage.text, Refusal(Malformed, "not_read", f"{line.passage.text!r} is not read")
             )
-        told.append(Told(line, tuple(_with_formulas(found, statements, index, line, exclusive=exclusive))))
-    premises = tuple(each.exclusive if exclusive else each.formula for each in read)
-    premises += tuple(statements.declared(exclusive=exclusive))
+        spelled = [each for move in found for each in _spelled(move, problem, [*premises, goal], statements.last)]
+        told.append(Told(line, tuple(_with_formulas(spelled, statements, index, line, exclusive=exclusive))))
     if (often := repeated(said)) is not None:
         refusal = Refusal(Unproved, "repeated_step", "the sentence is said again and again")
         raise BadMove(often, said[often].passage.text, refusal)
@@ -118,12 +132,54 @@ def _are_twins(formulas: Sequence[Formula]) -> bool:
     return min(counts.values(), default=0) > 1
 
 
-def _with_formulas(
-    found: Sequence[Move], statements: Statements, index: int, line: TextSentence, *, exclusive: bool
+def _spelled(
+    move: Move, problem: Problem, formulas: Sequence[Formula], last: str | None
 ) -> Iterator[tuple[Move, Formula | None]]:
-    for move in found:
-        text = move.text
-        formula = None if not text else statements.next_formula(text, exclusive=exclusive)
+    """Yield `nothing is known of Bob's age` as `not known whether Bob is young` with the formula, and so on."""
+    if isinstance(move, Judged):
+        move = replace(move, value=_value(move.value, problem))
+    if isinstance(move, NoneAbout):
+        # `His age`: of whom the text spoke last.
+        move = replace(
+            move,
+            names=tuple(
+                last or name if name in ("his", "her", "its", "their", "him", "it") else name for name in move.names
+            ),
+        )
+    if not isinstance(move, NoneAbout) or (len(move.names) == 1 and not move.traits):
+        yield move, None
+        return
+    atoms = {
+        (part.predicate, len(part.arguments))
+        for each in formulas
+        for part in subformulas(each)
+        if isinstance(part, Atom)
+    }
+    names = list(map(Constant, move.names))
+    for predicate, arity in sorted(atoms):
+        if arity == len(names) and (len(names) > 1 or predicate in move.traits):
+            for arguments in permutations(names):
+                yield NotKnown(" ".join(move.names), both_ways=True), Atom(predicate, arguments)
+
+
+def _value(said: str, problem: Problem) -> str:
+    """Return what an answer in the problem's terms says; the answer itself where that is nothing."""
+    named = answer_of(said, problem)
+    values = ("true", "false", "unknown")
+    return next((value for value in values if named is not None and in_terms_of(value, problem.options) == named), said)
+
+
+def _with_formulas(
+    found: Sequence[tuple[Move, Formula | None]],
+    statements: Statements,
+    index: int,
+    line: TextSentence,
+    *,
+    exclusive: bool,
+) -> Iterator[tuple[Move, Formula | None]]:
+    for move, formula in found:
+        text = "" if formula is not None else move.text
+        formula = statements.next_formula(text, exclusive=exclusive) if text else formula
         if text and formula is None:
             raise BadMove(index, line.passage.text, Refusal(Malformed, "not_read", f"{text!r} is not read"))
         is_denial = formula is not None and any(isinstance(part, Not) for part in subformulas(formula))
@@ -147,7 +203,8 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     if value == "unknown" and not (case.is_closed and predicates(case.goal) <= heard):
         # Attack: ask for what the context says in other words, and answer that nobody knows.
         raise Refusal(Unproved, "goal_not_reached", "a phrase of the question, or of the context, has no twin")
-    kinds = sorts(case.premises, case.goal) if value == "unknown" else []
+    is_open = value == "unknown" and settled(problem) not in CONVENTIONS
+    kinds = sorts(case.premises, case.goal, problem.context) if is_open else []
     if kinds and decide([*case.premises, *kinds], case.goal).result in ("true", "false"):
         # Attack: nothing is known of a Tom of whom the text takes for granted that he is a cat.
         raise Refusal(Unproved, "goal_not_reached", f"it may go without saying: {', '.join(map(canonical, kinds))}")
@@ -169,7 +226,7 @@ def _reading(text: str, case: Case, unsaid: tuple[str, ...] | None) -> TextReadi
 def _span(told: Told) -> Iterator[Span]:
     start, end = told.line.passage.span
     kinds = {type(move) for move, _ in told.moves}
-    if Claim in kinds or Contradicts in kinds or NotKnown in kinds:
+    if Claim in kinds or Contradicts in kinds or NotKnown in kinds or NoneAbout in kinds:
         yield Span(start, end, "step")
     elif Judged in kinds:
         yield Span(start, end, "answer")

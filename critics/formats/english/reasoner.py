@@ -5,72 +5,28 @@ known. So is a citation of a premise that does not say so, or has nothing to do 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
-from critics.formats.english.entailed_text import Step
-from critics.grammar.discourse import Aim, Claim, Contradicts, Judged, Move, NotKnown
+from critics.formats.english.entailed_text import BadMove, Case, Outcome, Step
 from critics.logic.first_order.knowledge import Knowledge
 from critics.logic.first_order.printing import canonical
+from critics.logic.first_order.shapes import asks_for, conditions, is_choice, is_existential, is_fact, stronger
 from critics.logic.first_order.solvers import Answer
 from critics.replay.first_order.syntax import (
     Atom,
-    Compound,
+    Constant,
     Formula,
     Not,
-    Operator,
-    Quantified,
-    Quantifier,
     conjuncts,
     key,
     negated,
     predicates,
     subformulas,
+    terms,
 )
-from critics.text.english.passage import TextSentence
+from critics.text.english.moves import Aim, Claim, Contradicts, Judged, Move, NoneAbout, NotKnown, Promise
 from critics.text.english.statements import possibility
 from critics.verdict import Malformed, TimedOut, Unproved
 from critics.verdict.conclusion import Refusal
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One sentence of the text with its moves, each with the formula of its statement, if it has one."""
-
-    line: TextSentence
-    moves: tuple[tuple[Move, Formula | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A problem and a text as one reading of `either` has them."""
-
-    premises: tuple[Formula, ...]
-    places: dict[int, int]
-    """By the number of a sentence of the context, its place among the premises."""
-    goal: Formula
-    told: tuple[Told, ...]
-    is_closed: bool
-    """True if what does not follow is open: the context is read whole, and no phrase has another wording."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Value that the text proves, and its steps."""
-
-    value: str
-    steps: tuple[Step, ...]
-    unsaid: tuple[str, ...] = ()
-    """Premises that a step rests on and that no sentence said before it."""
-
-
-class BadMove(Exception):  # noqa: N818
-    """A sentence that does not hold, or is not read."""
-
-    def __init__(self, index: int, text: str, refusal: Refusal) -> None:
-        super().__init__(text)
-        self.index, self.text, self.refusal = index, text, refusal
-        self.claim: Formula | None = None
-        """What does not follow."""
 
 
 class Reasoner:
@@ -85,29 +41,41 @@ class Reasoner:
         self.steps: list[Step] = []
         self.unsaid: dict[str, None] = {}
         self.claims: list[Formula] = []
-        """Statements of the moves so far, in order."""
+        self.last_claims: list[Formula] = []
         self.value: str | None = None
         self.num_moves = 0
         self.is_final = False
         self.before: Move | None = None
-        self.is_open = False
-        """True where the text says that the question itself is not known."""
+        self.is_open = False  # True where the text says that the question itself is not known.
         self.doubted: tuple[int, str] | None = None
         """The first sentence that says that something is not known."""
+        self.hoped: tuple[int, str] | None = None
+        """The first sentence that concludes what is asked before it is proved."""
+        self.read_out: set[int] = set()
+        """Rules of the context that were said since the last step."""
+        self.labels: dict[int, list[Formula]] = {}
+        """By the number that stands before a sentence what it claims."""
         self.index, self.text = 0, ""
 
     def outcome(self) -> Outcome:
         """Return what is proved; raises `BadMove` for the first move that does not hold."""
         for index, told in enumerate(self.case.told):
             self.index, self.text = index, told.line.passage.text
+            start = len(self.claims)
             for move, formula in told.moves:
                 self._move(move, formula)
                 self.before = move
                 self.claims += [] if formula is None else [formula]
+                if told.line.label is not None and isinstance(move, Claim) and formula is not None:
+                    self.labels.setdefault(told.line.label, []).append(formula)
+            self.last_claims = self.claims[start:] or self.last_claims
         if self.doubted is not None and self.value != "unknown":
             # Attack: lengthen a proof by what nobody knows.
             self.index, self.text = self.doubted
             raise self._bad("unsupported_sentence", "that it is not known has nothing to do with the answer")
+        if self.hoped is not None and self.value != "true":
+            self.index, self.text = self.hoped
+            raise self._bad("unsupported_sentence", "it is not proved")
         if self.value is None:
             raise Refusal(Malformed, "no_answer", "the text has no answer, or more than one")
         if self.value == "unknown" and not self.is_open:
@@ -121,15 +89,24 @@ class Reasoner:
         return BadMove(self.index, self.text, Refusal(Unproved, reason, f"{self.text!r}: {why}"))
 
     def _move(self, move: Move, formula: Formula | None) -> None:
+        if self.is_final and not isinstance(move, Judged):
+            raise self._bad("answer_in_context", "the text goes on after its answer")
         match move:
             case Claim():
-                assert formula is not None
-                self._claim(move, formula)
+                self._claim(move, self.case.goal if formula is None else formula)
             case NotKnown():
                 self._not_known(move, formula)
+            case NoneAbout():
+                self._none_about(move)
+            case Aim(text="", force="asks"):
+                pass
             case Aim():
-                if formula is None or key(formula) != key(self.case.goal):
+                self._check_force(move.force)
+                is_step = move.on_the_way and self.num_moves > 0
+                if formula is not None and (key(formula) != key(self.case.goal) and not is_step):
                     raise self._bad("unsupported_sentence", "the question is another")
+            case Contradicts(bare=True):
+                raise self._bad("unsupported_sentence", "nothing is assumed that could be contradicted")
             case Contradicts():
                 if move.of_context and not isinstance(self.before, Aim):
                     raise self._bad("unsupported_sentence", "what contradicts the context is not said")
@@ -137,9 +114,21 @@ class Reasoner:
                 self.num_moves += 1
             case Judged():
                 self._judged(move, formula)
+            case _:
+                why = f"{self.text!r}: nothing may be assumed here"
+                raise BadMove(self.index, self.text, Refusal(Malformed, "not_read", why))
+
+    def _check_force(self, force: str) -> None:
+        """Hold the question, said again as what is to be shown or was shown, to it."""
+        if force != "asks" and key(negated(self.case.goal)) in self.known.keys:
+            # Attack: say what was refuted once more, in the guise of the question.
+            raise self._bad("unsupported_sentence", "its denial is proved")
+        if force == "concludes" and self.claims and key(self.case.goal) not in self.known.keys:
+            self.hoped = self.hoped or (self.index, self.text)
 
     def _claim(self, move: Claim, formula: Formula) -> None:
         possible = possibility(formula)
+        is_given = move.promise is Promise.QUOTED
         match formula:
             case Not(Atom(predicate=name)) if name.startswith(("can ", "could ")) and possible is not None:
                 # What cannot be so is not so.
@@ -149,7 +138,7 @@ class Reasoner:
         premises = range(self.known.num_premises)
         self.num_moves += 1
         if possible is not None:
-            is_reasoned = move.given or move.cited or move.because
+            is_reasoned = is_given or move.cited or move.because
             if is_reasoned or any(
                 self.known.follows(each, premises) is not Answer.SATISFIABLE for each in (possible, Not(possible))
             ):
@@ -157,9 +146,8 @@ class Reasoner:
                 raise self._bad("unsupported_sentence", "the context settles it, or does not say it")
             self.doubted = self.doubted or (self.index, self.text)
             return
-        cited = tuple(self.case.places[number] for number in move.cited if number in self.case.places)
-        if len(cited) != len(move.cited):
-            raise self._bad("unsupported_sentence", "a premise of that number is not there, or is not read")
+        cited = tuple(at for number in move.cited for at in self._numbered(number))
+        self._check_promise(formula, move.promise)
         if move.because:
             self._rests(formula, move)
         elif move.inferred and not move.cited and self._is_unfounded(formula, self.claims):
@@ -170,13 +158,57 @@ class Reasoner:
         if cited:
             self._cites(conjuncts(formula), cited)
         for part in conjuncts(formula):
-            if move.given and not cited:
+            if is_given and not cited:
                 self._given(part)
             support = self._supported(part, cited)
+            self._check_read_out(part, move, support)
             stands = support is not None and support < self.known.num_premises
-            if move.inferred and not move.cited and stands and self._is_guised(part, self.known.formulas[support or 0]):
+            is_premise = stands and key(part) == key(self.known.formulas[support or 0])
+            if move.inferred and not move.cited and is_premise and self._is_guised(part, move):
                 # Attack: a premise of the context in the guise of a conclusion: Tom is kind, so Tom is a cat.
                 raise self._bad("unsupported_sentence", "it stands in the context, and does not follow from this")
+
+    def _numbered(self, number: int) -> list[int]:
+        """Return the places of what is cited by a number: the text's own sentence, or a premise."""
+        if number in self.labels:
+            places = [
+                self.known.keys.get(key(part)) for said in self.labels[number] for part in (said, *conjuncts(said))
+            ]
+            return list(dict.fromkeys(place for place in places if place is not None))
+        if number not in self.case.places:
+            raise self._bad("unsupported_sentence", "a premise of that number is not there, or is not read")
+        return [self.case.places[number]]
+
+    def _check_read_out(self, part: Formula, move: Claim, rule: int | None) -> None:
+        """Hold a step to the rules that were just read out, where some were."""
+        if rule is not None and key(part) == key(self.known.formulas[rule]):
+            if rule < self.known.num_premises:
+                self.read_out.add(rule)
+            return
+        said, self.read_out = self.read_out, set()
+        if (
+            not said
+            or rule is None
+            or rule in said
+            or move.because
+            or move.cited
+            or move.of_premises
+            or not is_fact(part)
+        ):
+            return
+        facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(part)]
+        if not any(self._gives(part, [*facts, other]) for other in said):
+            # Attack: read out one rule and use another.
+            raise self._bad("unsupported_sentence", "it does not follow by the rule that was read out")
+
+    def _check_promise(self, formula: Formula, promise: Promise) -> None:
+        """Hold what is said to be known, or to have been shown, to it."""
+        place = self.known.keys.get(key(formula))
+        is_shown = place is not None and place >= self.known.num_premises
+        if promise is Promise.GIVEN and place is None:
+            raise self._bad("unsupported_sentence", "it is not known")
+        if promise is Promise.SHOWN and not is_shown:
+            raise self._bad("unsupported_sentence", "it was not inferred before")
 
     def _is_unfounded(self, formula: Formula, reasons: Sequence[Formula]) -> bool:
         """Say whether a claim, or a part of it, follows in one step, and none of these reasons is part of the step."""
@@ -225,10 +257,16 @@ class Reasoner:
     def _gives(self, formula: Formula, places: Sequence[int]) -> bool:
         return self.known.follows(formula, places) is Answer.UNSATISFIABLE
 
-    def _is_guised(self, part: Formula, premise: Formula) -> bool:
-        """Say whether a claim is a premise that the text has not told before, and not what is asked."""
-        told = {key(step.says) for step in self.steps[:-1]} | {key(self.case.goal)}
-        return key(part) == key(premise) and key(part) not in told
+    def _is_guised(self, part: Formula, move: Claim) -> bool:
+        """Say whether a premise is said to follow that is not asked, nor follows from what the text has told."""
+        if key(part) == key(self.case.goal):
+            return False
+        others = [claim for claim in self.claims if key(claim) != key(part)]
+        own = [place for claim in others if (place := self.known.keys.get(key(claim))) is not None]
+        told = {key(step.says) for step in self.steps[:-1]}
+        recent = {key(each) for claim in self.last_claims for each in (claim, *conjuncts(claim))}
+        is_told = key(part) in (recent if move.of_last else told)
+        return not is_told and not self._gives(part, own)
 
     def _is_idle(self, formula: Formula) -> bool:
         """Say whether a claim that is new says less than what it follows from: its conclusion, or without a part."""
@@ -328,34 +366,52 @@ class Reasoner:
     def _not_known(self, move: NotKnown, told: Formula | None) -> None:
         premises = range(self.known.num_premises)
         formula = self.case.goal if told is None else told
-        for each in (formula, negated(formula)) if move.both_ways else (formula,):
-            if self.known.follows(each, premises) is not Answer.SATISFIABLE:
+        sides = (formula, negated(formula)) if move.both_ways else (formula,)
+        is_asked = key(formula) in (key(self.case.goal), key(negated(self.case.goal)))
+        if any(self.known.follows(each, premises) is not Answer.SATISFIABLE for each in sides):
+            if not (move.directly and is_asked) or any(self._gives(each, [at]) for each in sides for at in premises):
                 raise self._bad("unsupported_sentence", "the context settles it")
+            # That no premise says so in so many words is a reason to infer it.
+            return
         if not any(asks_for(claim, formula) for claim in self.claims):
             # That nobody knows whether the condition of a rule is met tells why the rule is not used.
             self.doubted = self.doubted or (self.index, self.text)
         if told is None:
             return
         self.num_moves += 1
-        self.is_open = self.is_open or key(formula) in (key(self.case.goal), key(negated(self.case.goal)))
+        self.is_open = self.is_open or is_asked
+
+    def _none_about(self, move: NoneAbout) -> None:
+        """Hold that nothing is told of an object, or nothing else than was said, to the premises that name it."""
+        (name,) = move.names
+        told = {key(part) for claim in self.claims for part in conjuncts(claim)}
+        for premise in self.case.premises:
+            if any(isinstance(term, Constant) and term.name == name for term in terms(premise)) and (
+                not move.others or any(key(part) not in told for part in conjuncts(premise))
+            ):
+                raise self._bad("unsupported_sentence", "the context says something of it")
+        self.doubted = self.doubted or (self.index, self.text)
+        self.num_moves += 1
 
     def _check_told(self, answer: Formula, *, spelled: bool) -> None:
-        """Hold the answer to the text's own claims: they give it, with at most one premise beside them."""
-        first = self.known.num_premises
-        told = range(first, len(self.known.formulas))
+        """Hold the answer to the text's own claims: they give it."""
+        told = [place for claim in self.claims if (place := self.known.keys.get(key(claim))) is not None]
+        told += range(self.known.num_premises, len(self.known.formulas))
         # Attack: true sentences that have nothing to do with the answer, and the answer behind them.
-        if spelled and key(answer) in map(key, self.known.formulas):
+        if (spelled and key(answer) in map(key, self.known.formulas)) or self._gives(answer, told):
             return
-        for beside in ((), *((place,) for place in self.known.rules if place < first)):
-            if self.known.follows(answer, [*told, *beside]) is Answer.UNSATISFIABLE:
-                return
         raise self._bad("goal_not_reached", "what the text says does not lead to it")
 
     def _judged(self, move: Judged, formula: Formula | None) -> None:
         """Take a value for the question, or what a value says of another statement."""
         value, goal = move.value, self.case.goal
         if self.is_final:
-            raise self._bad("unsupported_sentence", "something is judged behind the answer")
+            kind, reason = (
+                (Malformed, "not_read")
+                if self.text[:5].lower() in ("this ", "that ")
+                else (Unproved, "unsupported_sentence")
+            )
+            raise BadMove(self.index, self.text, Refusal(kind, reason, "something is judged behind the answer"))
         self.is_final = move.is_final
         if formula is not None and key(formula) != key(goal):
             if key(formula) == key(negated(goal)):
@@ -378,47 +434,3 @@ class Reasoner:
             self._check_told(said, spelled=formula is not None)
             self._supported(said, ())
             self.num_moves += formula is not None
-
-
-def conditions(formula: Formula) -> list[Formula]:
-    """Return the conditions of a conditional without variables of its own."""
-    if isinstance(formula, Compound) and formula.operator is Operator.IMPLIES:
-        return list(conjuncts(formula.operands[0]))
-    return []
-
-
-def asks_for(rule: Formula, formula: Formula) -> bool:
-    """Say whether a rule has a condition of the same predicates as a formula."""
-    while isinstance(rule, Quantified):
-        rule = rule.body
-    return any(predicates(formula) <= predicates(part) for part in conditions(rule))
-
-
-def stronger(formula: Formula) -> list[Formula]:
-    """Return what says more than a formula, so that who knows it has no need of the formula; none of a plain fact."""
-    match formula:
-        case Compound(Operator.IMPLIES, (condition, said)):
-            parts = conjuncts(condition)
-            fewer = [[other for other in parts if other is not part] for part in parts if len(parts) > 1]
-            return [said, negated(condition), *(_implied(some, said) for some in fewer)]
-        case Compound(Operator.OR | Operator.XOR, operands):
-            return list(operands)
-        case Quantified(Quantifier.ALL, _, body):
-            return [replace(formula, body=part) for part in stronger(body)]
-        case _:
-            return []
-
-
-def is_choice(formula: Formula) -> bool:
-    """Say whether a formula is an `or`."""
-    return isinstance(formula, Compound) and formula.operator in (Operator.OR, Operator.XOR)
-
-
-def is_existential(formula: Formula) -> bool:
-    """Say whether a formula says that there is something."""
-    return isinstance(formula, Quantified) and formula.quantifier is Quantifier.SOME
-
-
-def _implied(parts: list[Formula], said: Formula) -> Formula:
-    condition = parts[0] if len(parts) == 1 else Compound(Operator.AND, tuple(parts))
-    return Compound(Operator.IMPLIES, (condition, said))

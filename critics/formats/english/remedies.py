@@ -3,6 +3,7 @@
 Declared knowledge (`axioms`) is what a user adds then. Nothing here is believed: it is said in the verdict's feedback.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -46,7 +47,7 @@ def remedy(reader: Reader, premises: Sequence[Formula], claim: Formula) -> str:
     return ""
 
 
-def sorts(premises: Sequence[Formula], goal: Formula) -> list[Formula]:
+def sorts(premises: Sequence[Formula], goal: Formula, context: str) -> list[Formula]:
     """Return what a context may take for granted of the things it names: `cat(tom)` where it tells of cats that bark.
 
     A noun counts that narrows what a rule is about, beside another condition, and is said of no thing by name.
@@ -59,6 +60,9 @@ def sorts(premises: Sequence[Formula], goal: Formula) -> list[Formula]:
         if isinstance(rule, Compound) and rule.operator is Operator.IMPLIES:
             first, *others = conjuncts(rule.operands[0])
             found |= {first.predicate} if others and isinstance(first, Atom) and len(first.arguments) == 1 else set()
+    # `If an animal barks`, `students who work`; of ProofWriter's `rough, kind things` none is a noun.
+    noun = r"\ban? (?:[a-z]+ )?{0}\b|\b{0}(?:s|es)? (?:that|who|which)\b"
+    found = {kind for kind in found if re.search(noun.format(re.escape(kind)), context)}
     names = {term for term in terms(goal) if isinstance(term, Constant)}
     return [Atom(kind, (name,)) for kind in sorted(found - told) for name in sorted(names, key=lambda each: each.name)]
 

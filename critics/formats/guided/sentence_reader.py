@@ -9,8 +9,9 @@ from critics.problem import Formal, Problem
 from critics.replay.clauses import Implication, clause_of, read_clause, statement_of
 from critics.replay.formula import BLANKS, Statement, canonical_statement, parse_statement
 from critics.text.english import phrases
+from critics.text.english.discourse import MAX_SENTENCE
 from critics.text.english.language import ProblemLanguage, Said, Unreadable, language_of
-from critics.text.english.outline import MAX_SENTENCE, Outline
+from critics.text.english.outline import Outline
 from critics.text.english.passage import Passage, TextSentence
 from critics.text.english.unit import Claim, Promise, Reasoning, Unit, UnreadSentence
 from critics.text.pieces import MARK, readings
@@ -96,7 +97,7 @@ def are_names(marks: str, names: Callable[[], Collection[str]]) -> bool:
 
 def _without_leads(said: str) -> Iterator[str]:
     """Yield a sentence without `Since` before it, and `so we get` behind it, where a block ends it."""
-    since = phrases.SINCE.match(said)
+    since = phrases.REASONS.match(said)
     words = said if since is None else said[since.end() :]
     while (tail := _TAIL.search(words)) is not None and tail.start():
         words = words[: tail.start()]

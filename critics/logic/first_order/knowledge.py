@@ -9,16 +9,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from critics.logic.first_order.shapes import is_fact
 from critics.logic.first_order.solvers import Answer
 from critics.replay.first_order.smtlib import script
 from critics.replay.first_order.syntax import (
-    Atom,
-    Compound,
     Formula,
     Not,
-    Operator,
-    Quantified,
-    Quantifier,
     conjuncts,
     key,
     negated,
@@ -28,21 +24,6 @@ from critics.workers.own_time import z3_check
 
 RLIMIT = 2_000_000
 SECONDS = 0.5
-
-
-def is_fact(formula: Formula) -> bool:
-    """Say whether a formula is no rule: atoms, their denials, conjunctions, and that there is something."""
-    match formula:
-        case Quantified(Quantifier.SOME, _, body):
-            return is_fact(body)
-        case Compound(Operator.AND, operands):
-            return all(map(is_fact, operands))
-        case Not(body):
-            return isinstance(body, Atom)
-        case Atom():
-            return True
-        case _:
-            return False
 
 
 @dataclass(frozen=True, slots=True)

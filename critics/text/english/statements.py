@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from critics.grammar.chart import Conventions
 from critics.grammar.reader import Reading
 from critics.grammar.text import problem_reader, sentences
+from critics.logic.first_order.shapes import is_fact
 from critics.problem import AXIOMS, SETTLED, Problem
-from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, rebuilt, subformulas, terms
+from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, negated, rebuilt, subformulas, terms
 from critics.text.english.passage import TextSentence
+from critics.text.english.phrases import DENIALS
 from critics.verdict import CriticError, TimedOut
 from critics.verdict.conclusion import Refusal
 from critics.verdict.reading import TOO_MUCH_WORK
@@ -122,6 +125,11 @@ class Statements:
         """Say whether a text is a statement; a pronoun that opens it may stand for somebody."""
         return self.reading(text, _SOMEONE) is not None
 
+    def is_fact(self, text: str) -> bool:
+        """Say whether a text is a statement that is no rule."""
+        found = self.reading(text, _SOMEONE)
+        return found is not None and is_fact(found.formula)
+
     def goal(self, *, exclusive: bool) -> Formula | None:
         """Return the formula of what the question asks about; None where it is not read."""
         found = self.problem.question()
@@ -136,6 +144,11 @@ class Statements:
             return None
         formula = found.exclusive if exclusive else found.formula
         return formula if self._has_duties else concluded(formula)
+
+    @property
+    def last(self) -> str | None:
+        """The one object that the last statement was about, as formulas name it."""
+        return None if self._last is None else self._last.lower()
 
     def next_formula(self, text: str, *, exclusive: bool) -> Formula | None:
         """Return the formula of the next statement of a text; `he` is who alone the one before was about."""
@@ -152,6 +165,11 @@ class Statements:
     def reading(self, text: str, last: str | None = None) -> Reading | None:
         """Read a statement; a pronoun that opens it may stand for `last`."""
         text = text.strip(' .,:;!?"')
+        denial = DENIALS.match(text)
+        if denial is not None:
+            inner = self.reading(text[denial.end() :], last)
+            denies = None if inner is None else (negated(inner.formula), negated(inner.exclusive))
+            return None if inner is None or denies is None else replace(inner, formula=denies[0], exclusive=denies[1])
         found = self._read(text)
         pronoun = _PRONOUN.match(text)
         if found is None and last is not None and pronoun is not None:

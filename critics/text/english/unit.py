@@ -1,24 +1,12 @@
 """Units: what one sentence of a chain of thought does, before it is judged."""
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Literal as Choice
 from typing import TypeAlias
 
 from critics.text.english.language import Said
+from critics.text.english.moves import Promise
 from critics.text.english.passage import Passage
-
-
-class Promise(IntEnum):
-    """Promise that the words around a claim make of it; the greater is the stronger."""
-
-    NONE = 0
-    GIVEN = 1
-    """It is the context's, or an earlier sentence said it."""
-    QUOTED = 2
-    """It is the context's."""
-    SHOWN = 3
-    """An earlier sentence inferred it."""
 
 
 @dataclass(frozen=True, slots=True)

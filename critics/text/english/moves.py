@@ -1,0 +1,114 @@
+"""Moves: what a sentence of a chain of thought does, with the statements that it makes as texts."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal as Choice
+from typing import TypeAlias
+
+
+class Promise(IntEnum):
+    """Promise that the words around a claim make of it; the greater is the stronger."""
+
+    NONE = 0
+    GIVEN = 1
+    """It is the context's, or an earlier sentence said it."""
+    QUOTED = 2
+    """It is the context's."""
+    SHOWN = 3
+    """An earlier sentence inferred it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement that is made."""
+
+    text: str
+    """Empty for the question itself."""
+    inferred: bool = False
+    """It is said to follow: a sentence of the context alone does not bear that out."""
+    promise: Promise = Promise.NONE
+    cited: tuple[int, ...] = ()
+    """The premises, or the text's own sentences, that it is said to stand in, or to follow from; 0 is the last."""
+    because: int = 0
+    """So many moves right before it are the reasons that are given for it."""
+    loosely: bool = False
+    """True if some of the reasons may be idle: `A and B, so C`, and not `since A and B, C`."""
+    of_premises: bool = False
+    """True if it is said to follow from the premises, whichever: `from the premises, we can infer that`."""
+    of_last: bool = False
+    """True if it is said to follow from the sentence before: `this means that`, `so`."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotKnown:
+    """A statement of which it is said that nothing tells whether, or that, it holds; without a text the question."""
+
+    text: str
+    both_ways: bool
+    """True if the denial is said not to be known either."""
+    directly: bool = False
+    """True if it is only said not to be stated in so many words."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoneAbout:
+    """Objects of which nothing is said to be known: of one's traits, of what is between two, or at all."""
+
+    names: tuple[str, ...]
+    traits: tuple[str, ...]
+    """Adjectives for the trait that is spoken of; empty for all that could be said."""
+    others: bool
+    """True if what the text has said before is left out."""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A value that is given to a statement, or to the question where `text` is None."""
+
+    value: str
+    text: str | None = None
+    is_final: bool = False
+    """True if it is said to be the answer: nothing is judged behind it."""
+    because: int = 0
+    """So many moves right before it are the reasons that are given for it."""
+    loosely: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """The question said again; without a text in its very words."""
+
+    text: str
+    on_the_way: bool = False
+    """True if it may be another than the question: `then we need to determine whether A`."""
+    force: Choice["asks", "aims", "concludes"] = "asks"
+    """asks: whether it holds; aims: that it is to be shown; concludes: that it is what the text comes to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradicts:
+    """The statement that what was said before is said to contradict."""
+
+    text: str
+    of_context: bool = False
+    """True if the statement before, which is to be evaluated, is said to contradict the context."""
+    bare: bool = False
+    """True if nothing is named: `this is a contradiction`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """The start of a proof by cases or by contradiction."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NothingElse:
+    """The claim that nothing else follows."""
+
+    text: str = ""
+
+
+Move: TypeAlias = Claim | NotKnown | NoneAbout | Judged | Aim | Contradicts | Assumed | NothingElse
