@@ -118,7 +118,7 @@ def signals(folder: Path, job: FineTuning, num: int, chance: random.Random) -> l
         mine = replace(job, out=folder / f"adapter-{number}")
         while not (mine.out / "manifest.json").exists():
             child = Child(train, mine)
-            child.receive()
+            child.connection.recv()  # it has begun
             if len(found) < num and (moment := _awaited(mine, child, whole_s, chance)) is not None:
                 name = "SIGTERM" if len(found) % 2 == 0 else "SIGKILL"
                 (child.ask_to_end if name == "SIGTERM" else child.kill)()
