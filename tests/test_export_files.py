@@ -15,7 +15,7 @@ from training.cli import app
 from training.curation.outcomes import SENTENCE, SKIPPED
 from training.exchange.prompts import asked_of, bare_text, is_instruction
 
-HONEST = {"steps proved": 15, SKIPPED: 3, SENTENCE: 6, "not readable": 6}
+HONEST = {"steps proved": 15, SKIPPED: 3, SENTENCE: 6, "not proved": 3, "not readable": 3}
 
 
 def filtered(source: object, folder: Path, *more: object) -> Result:

@@ -153,7 +153,7 @@ def test_the_report_shows_retries_and_what_feedback_is_worth(run):
 def test_tests_are_asked_of_dialogs_alone(run):
     (record, *_) = read_records(run / "strict/seed-0/round-000/traces.jsonl")
     trace = read_trace(record)
-    of_guided_text = ("guided", "proved", "strict", "faithful", "well-formed")
+    of_guided_text = ("guided", "proved", "strict", "explicit", "faithful", "well-formed")
     assert all(kept(trace, keep) for keep in KEEPS if keep not in of_guided_text)
     refused = replace(trace.turns[-1], refused=True)
     assert not kept(replace(trace, steps=(*trace.turns[:-1], refused)), "tests")

@@ -182,7 +182,7 @@ class Reasoner:
     def _check_read_out(self, part: Formula, move: Claim, rule: int | None) -> None:
         """Hold a step to the rules that were just read out, where some were."""
         if rule is not None and key(part) == key(self.known.formulas[rule]):
-            if rule < self.known.num_premises:
+            if rule < self.known.num_premises and not is_fact(part):
                 self.read_out.add(rule)
             return
         said, self.read_out = self.read_out, set()
