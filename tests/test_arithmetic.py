@@ -52,6 +52,12 @@ def test_equations_that_hold_are_certified_on_trust(format_: str) -> None:
     assert certistar.recheck([verdict])["accepted"] == 1
 
 
+def test_an_answer_stands_at_the_end_of_a_line_once() -> None:
+    assert judged("48 / 2 = 24. 48 + 24 = 72. Answer: 72")["verdict"] == "certified"
+    for said in ("Answer: 72. Answer: 70", "Answer: 72 or 70", "No Answer: 72", "Answer: 72 is wrong"):
+        assert judged(f"48 / 2 = 24. 48 + 24 = 72. {said}")["reason"] == "no_answer", said
+
+
 def test_a_right_answer_without_equations_is_lucky_and_a_wrong_one_refuted() -> None:
     assert (judged("72.\nAnswer: 72")["verdict"], judged("72.\nAnswer: 72")["reason"]) == ("unproved", "no_equation")
     assert judged("48 + 24 = 72\nAnswer: 70")["verdict"] == "refuted"

@@ -53,14 +53,15 @@ def check_claim(certificate: SealedCertificate, value: str) -> None:
 FREE = ("number", "text")
 """Kinds of free answers, which a problem without options names as `meta.answers`."""
 _GIVEN = re.compile(
-    r"^[ \t>*_#-]*(?:final[ \t]+)?answer(?:[ \t]+is)?[*_ \t]*[:=][*_ \t]*(?P<line>[^\n]+)$"
+    r"(?:^[ \t>*_#-]*|(?<=[.!?]\s))(?:final[ \t]+)?answer(?:[ \t]+is)?[*_ \t]*[:=][*_ \t]*(?P<line>[^\n]+)$"
     r"|^[ \t]*####[ \t]*(?P<mark>[^\n]+)$|\\boxed\{(?:\\text\{)?(?P<box>[^{}\n]+)\}"
     r"|\bthe[ \t]+(?:final[ \t]+|correct[ \t]+)?answer[ \t]+is:?[ \t]+(?P<said>[^\n]+?)\.?[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMERAL = re.compile(
     r"(?P<sign>[-+]?)[$£€ ]*(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?P<part>\.\d+)?(?:/(?P<below>[1-9]\d{0,30}))?(?: ?%)?"
-    r"(?: ?(?!(?:or|and|not|to|half|dozen|hundred|thousand|million|billion|percent)\b)[A-Za-z]{1,20}){0,2}"
+    r"(?: ?(?!(?:or|and|not|to|is|was|wrong|false|incorrect|if"
+    r"|half|dozen|hundred|thousand|million|billion|percent)\b)[A-Za-z]{1,20}){0,2}"
 )
 
 
@@ -89,7 +90,7 @@ def kind_shown(values: Iterable[object]) -> str | None:
 
 
 def free_answers(text: str, kind: str) -> list[str | None]:
-    """Return the answers that a text gives in its own lines, in a box or behind `####`, in their order."""
+    """Return the answers that a text gives at the end of a line, in a box or behind `####`, in their order."""
     said = (next(filter(None, match.group("line", "mark", "box", "said"))) for match in _GIVEN.finditer(text))
     boxed = (re.sub(r"^\$?\\boxed\{(?:\\text\{)?([^{}]+)\}+\$?\.?$", r"\1", one.strip()) for one in said)
     return [free_answer(one, kind) for one in boxed]

@@ -184,7 +184,7 @@ def read_answers(given: Sequence[str] | None) -> dict[str, str]:
     """
     if given and len(given) == 1 and given[0] in FREE:
         return {KIND: given[0]}
-    return read_pairs("--answers", given, "WORD=ANSWER, such as 1=true,0=false")
+    return read_pairs("--answers", given, "number, text, or WORD=ANSWER, such as 1=true,0=false")
 
 
 def shape_of(
