@@ -132,7 +132,7 @@ def judge_arithmetic(problem: Problem, attempt: Attempt) -> Verdict:
         return Unproved("other_task", None, "the problem does not ask for a number; its meta.answers must be `number`")
     answer = read_answer(text, problem)
     if answer is None or len(text) > MAX_CHARACTERS:
-        return Malformed("no_answer", None, "no line says `Answer: 72`, or `#### 72`, once and clearly")
+        return Malformed("no_answer", None, "no line ends with `Answer: 72`, or says `#### 72`, once and clearly")
     if problem.answer is not None and answer != problem.answer:
         return wrong_answer(answer)
     try:
