@@ -140,6 +140,32 @@ def test_the_prompt_of_a_word_problem_asks_for_equations_and_a_number() -> None:
         assert judge_record(attempt)["verdict"] == "certified"
 
 
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "48 + 25 clips is 72 clips.", "48 / 2 was 25.", "(48 / 2) is 25.", "48 plus 25 is 72.", "48 x 2 is 97.",
+        "48 + 25, which is 72.", "48 + 25: 72.", "48 + 25 -> 72.", r"48 + 25 \approx 72.", "48 + 25 &#61; 72.",
+        "48 / 2 equal to 25.", "48 doubled = 48.", "48 not = 48.", "48 pct = 48.", "48 fifths + 24 = 72.",
+        "48 hours + 24 minutes = 72 hours.", "48 feet + 24 inches = 72 feet.", "$48 + 24 cents = 72.",
+        "48 + 24 = 72 plus 1.", "48 + 25 = 73 minus 1.", "48 + 24 = 72 times two.", "48 + 24 = 72 hundredths.",
+        "That is <<48+24=72>>90.",
+    ],
+)  # fmt: skip
+def test_no_equation_hides_in_words_units_or_notes(lie: str) -> None:
+    assert judged(f"{lie}\n48 + 24 = 72\nAnswer: 72")["reason"] in {"not_read", "false_equation"}
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "60 minutes * 48 = 2,880 minutes", "2 weeks * 7 = 14 days", "He ran 24 * 2 = 48 times.", "48 > 24, so go on.",
+        "Compute 48 + 24: 48 + 24 = 72", "48 - 24 = 24 over the year", "24 baked pies + 48 = <<24+48=72>>$72.00",
+    ],
+)  # fmt: skip
+def test_honest_sums_beside_them_are_certified(work: str) -> None:
+    assert judged(f"{work}\n48 + 24 = 72\nAnswer: 72")["verdict"] == "certified"
+
+
 def test_a_table_of_word_problems_is_filtered_and_asked(tmp_path: Path) -> None:
     rows = [
         {"question": CLIPS, "answer": text} for text in (WORKED, WORKED.replace("=24", "=25"), "It is 72.\n#### 72")

@@ -6,6 +6,7 @@ checks. One or two words behind a number are its unit (`5 red apples * 2`), word
 
 import re
 import unicodedata
+from fractions import Fraction
 
 _SPELLINGS = (
     (r"@", " "),
@@ -22,10 +23,17 @@ _SPELLINGS = (
     (r"\s*\n\s*(?==)", " "),
 )
 """Spellings, and what they are read as; `@` then stands for an annotation."""
-_LARGE = "dozens?|hundred|thousand|million|billion|percent|squared|cubed|half|halves|thirds?|quarters?"
+_LARGE = (
+    "dozens?|hundreds?|thousands?|[mbtr]+illions?|gross|score|percent(?:age)?|pct|squared|cubed|half|halves|thirds?"
+    "|quarters?|(?:fif|six|seven|eigh|nin|ten|hundred|thousand|million)ths?|tens|plus|minus|divided|multiplied|mod"
+)
+_NUMERALS = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty"
+    "|ninety"
+)
 _COUNTS = (
-    f"plus|minus|times|by|over|of|or|to|less|than|twice|per|equals?|{_LARGE}|zero|one|two|three|four|five|six|seven"
-    "|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|negative|sin|cos|tan|log|ln|sqrt|root|mod|choose|factorial|floor|ceil|abs|max|min|average|mean|gcd|lcm"
+    f"times|over|less|twice|(?:doubl|tripl|halv|increas|decreas|reduc)ed|factorial|choose|by|of|or|to|than|per|equals?|not"
+    f"|never|{_LARGE}|{_NUMERALS}|negative|sin|cos|tan|log|ln|sqrt|root|floor|ceil|abs|max|min|average|mean|gcd|lcm"
 )
 """Words that change a number, or that are one: none is a unit."""
 _UNIT = re.compile(
@@ -35,11 +43,36 @@ _UNIT = re.compile(
 _NOTE = re.compile(r"<<([^<>=]{1,200}=[^<>=]{1,100})>>")
 _RUN = re.compile(r"[\d.,()+*/^%@ \t-]*=[\d.,()+*/^%@= \t-]*")
 _PIECE = re.compile(r"(?:(?![.,](?:\s|$)).)+")
-_IN_WORDS = re.compile(r"\d[ \t]*[-+*/^][ \t]*\d[\d.,]*\s+(?:is|equals?|makes|gives|are)\b", re.IGNORECASE)
+_IN_WORDS = re.compile(
+    r"\d[ \t]*(?:[-+*/^x][ \t]*|(?:plus|minus|times|divided by|multiplied by) )\$?\d[\d.,]*\)?(?:[ \t]+[a-z-]+){0,2}?"
+    r"(?:(?:\s+(?:is|equals?|makes|gives|are|was|were|totals?|comes? to|yields?|will be|would be)|, (?:which|that) is"
+    r"|, that's)[\s$]*(?:equal )?(?:to )?-?\d|(?::|[ \t]*(?:->|→))[\s$]*-?\d[\d.,]*(?![\d.,]*[ \t]*[-+*/^=%]))"
+    r"|\d[ \t]*~[ \t]*\d|\\(?:ne|neq|approx|equiv|sim|simeq|cong|doteq|not|leq?|geq?|lt|gt|to|rightarrow)(?![a-z])"
+    r"|&(?:#|[a-z]+;)",
+    re.IGNORECASE,
+)
+"""What says an equation without `=`, or something else of two numbers."""
+_FAMILIES = (
+    "second|minute|hour|day|week|month|year", "cent|penny|pennies|nickel|dime|dollar", "inche?|foot|feet|yard|mile",
+    "cm|meter|metre|kilometer|km|m", "ounce|pound|ton|gram|kilogram|kg|g", "cup|pint|quart|gallon|liter|litre|ml",
+)  # fmt: skip
+_MIXED = re.compile(
+    "|".join(
+        rf"(?<![\d.,*/])(?<![*/] )\d[\d.,]*[ -]?(?P<u{at}>{one})s?[ \t]*[-+=][ \t]*\d[\d.,]*[ -]?(?!(?P=u{at}))"
+        rf"(?:{one})s?\b(?![ \t]*[*/])"
+        for at, one in enumerate(_FAMILIES)
+    )
+    + r"|\$\d[\d.,]*[ \t]*[-+][ \t]*(?:[€£]|\d[\d.,]* ?cent)"
+)
+"""Terms in two units of a kind: 48 hours + 24 minutes."""
 _COUNTED = re.compile(rf"(?:\b(?:{_COUNTS})|\d\)?[ \t]+(?!and\b|so\b|then\b)[a-z]+)[ \t]*\Z", re.IGNORECASE)
 _NAMED = re.compile(r"(?:^|[.,;:!?]\s)[^\d.,;:!?+*/^=<>@\\]*[^\W\d_]{2,}[ \t]*\Z", re.MULTILINE)
-_BEHIND = re.compile(rf"$|\n|[)\]\"'”’;:?]|\s*(?!(?:{_LARGE})\b)[^\W\d_]{{2,}}|\s+[^\w\s]", re.IGNORECASE)
+_BEHIND = re.compile(
+    rf"$|\n|[)\]\"'”’;:?]|\s*(?!(?:{_LARGE}|(?:times|over|less than) (?:\d|{_NUMERALS}))\b)[^\W\d_]{{2,}}|\s+[^\w\s]",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"\d[\d,]*\.?\d*|\.\d+")
+_SAID = re.compile(r"[ \t]*\$?(\d[\d,]*(?:\.\d+)?|\.\d+)(?![\d,]*\d*[ \t]*[/%])")
 _READ_SIGNS = frozenset("+=<>|~^$£€×÷−·⋅±")
 
 
@@ -52,6 +85,7 @@ def chains(text: str) -> list[list[str]]:
 
     Of `Total = 5` the first side is empty. An annotation comes before the equation in which it stands.
     """
+    mixed = _MIXED.search(_NOTE.sub("", text))
     for pattern, meant in _SPELLINGS:
         text = re.sub(pattern, meant, text)
     # Attack: another script's sign or digit, which a reader sees and this one does not.
@@ -60,13 +94,14 @@ def chains(text: str) -> list[list[str]]:
     ):
         raise NotReadError(f"{odd!r}: write plain digits, and equations that hold exactly with =")
     notes: list[str] = _NOTE.findall(text)
+    others = [_another(place[1], text[place.end() :]) for place in _NOTE.finditer(text)]
     text = _UNIT.sub("", _NOTE.sub("@", text))
     if "<<" in text or ">>" in text:
         raise NotReadError("'<<': an annotation is <<expression=result>>")
-    if (worded := _IN_WORDS.search(text)) is not None:
-        raise NotReadError(f"{worded[0]!r}: write an equation with =")
+    if (worded := _IN_WORDS.search(text) or mixed) is not None:
+        raise NotReadError(f"{worded[0]!r}: write an equation with =, in one unit")
     at = [place for place, sign in enumerate(text) if sign == "@"]
-    found = [(place, note.split("=")) for place, note in zip(at, notes, strict=True)]
+    found = [(place, [*note.split("="), *more]) for place, note, more in zip(at, notes, others, strict=True)]
     for run in _RUN.finditer(text):
         for piece in _PIECE.finditer(text, run.start(), run.end()):
             if "=" in piece[0]:
@@ -110,6 +145,14 @@ def _sides(text: str, piece: re.Match[str], run: re.Match[str], notes: list[str]
     if not all(sides[1:]):
         raise error
     return sides
+
+
+def _another(note: str, behind: str) -> list[str]:
+    """Return the number behind an annotation where it is not its result: <<48+24=72>>90."""
+    told, result = _SAID.match(behind), _SAID.fullmatch(note.split("=")[-1])
+    if told is None or result is None or len({Fraction(each[1].replace(",", "")) for each in (told, result)}) == 1:
+        return []
+    return [told[1]]
 
 
 def _are_told(side: str, before: str) -> bool:

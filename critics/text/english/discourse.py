@@ -267,7 +267,9 @@ class _Sentence:
         about = found.about
         if not about or _OF_TEXT.fullmatch(about):
             return [NotKnown("", found.both_ways, found.directly)]
-        for end in [len(about), *(joint.start() for joint in phrases.JOINTS.finditer(about))]:
+        # Attack: nobody knows whether Tom is warm, and Tom is big.
+        whole = [] if found.both_ways and re.search(r"[,;] (?:and|but) (?!whether|if)", about) else [len(about)]
+        for end in [*whole, *(joint.start() for joint in phrases.JOINTS.finditer(about))]:
             rest = phrases.JOINTS.sub("", about[end:], count=1)
             after: list[Move] | None = [] if end == len(about) else self.read(rest, Claim(""), depth + 1)
             topics = None if after is None else self._topics(wording.unquoted(about[:end]), found)
