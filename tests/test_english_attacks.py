@@ -257,3 +257,35 @@ def test_modus_tollens_ends_in_a_denial() -> None:
 
     assert judged("Pip is a bird.") == "unproved"
     assert judged("Pip is not a newt.") == "certified"
+
+
+LISTED = (
+    "Tom is kind. Tom is red. If someone is kind then they are big. If someone is big then they are nice. Bob is red."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (
+            "Tom is not nice.",
+            "Tom is kind. So Tom is big. So Tom is nice. We can see the statement is true.\nAnswer: false",
+        ),
+        ("Tom is not nice.", "Tom is kind. So Tom is big. So Tom is nice. So we can see it's true.\nAnswer: false"),
+        ("Tom is nice.", "We can see that Tom is Small. Tom is kind. So Tom is big. So Tom is nice.\nAnswer: true"),
+        (
+            "Bob is nice.",
+            "We do not know whether Bob is kind, and Bob is big. So Bob is nice is unknown.\nAnswer: unknown",
+        ),
+        ("Tom is nice.", "Tom is kind. Then Bob is red. So Tom is big. So Tom is nice.\nAnswer: true"),
+        ("Tom is nice.", "Tom is kind. To conclude, Bob is red. Tom is big. So Tom is nice.\nAnswer: true"),
+    ],
+)
+def test_words_that_say_nothing_hide_no_claim(question: str, text: str) -> None:
+    for dataset in (None, "proofwriter"):
+        assert certistar.judge(LISTED, question, text, dataset=dataset).verdict != "certified"
+
+
+def test_a_plural_with_a_meaning_of_its_own_has_no_singular() -> None:
+    text = "Tom is a work. Works are factories. So Tom is a factory.\nAnswer: true"
+    assert certistar.judge("Works are factories. Tom is a work.", "Tom is a factory.", text).verdict != "certified"

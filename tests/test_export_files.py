@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import certistar
 from tests.export_files import SHAPES, Row, batch, clean, lines, steps
 from training.cli import app
 from training.curation.outcomes import SENTENCE, SKIPPED
+from training.exchange.columns import RowError
 from training.exchange.prompts import asked_of, bare_text, is_instruction
 
 HONEST = {"steps proved": 15, SKIPPED: 3, SENTENCE: 6, "not proved": 3, "not readable": 3}
@@ -141,6 +143,19 @@ def test_sentences_of_tasks_alone_state_nothing(sentence: str) -> None:
         "You are a helpful assistant who knows that Rex is warm.",
         "Every question is a statement.",
         "Respond with no.",
+        "Please answer true or true.",
+        "Answer true/true.",
+        "Put \\boxed{true} in your response.",
+        "Respond with <answer> true </answer> and not false.",
+        "Answer A.",
+        "Answer true or false: true.",
+        "Answer true if the question is clear or not.",
+        "Answer true if the statement is false, and false if it is true.",
+        "State is a word.",
+        "Given facts are not facts.",
+        "Note: the rules are false or unknown.",
+        "Read true as false.",
+        "Here is no true statement",
     ],
 )
 def test_what_states_something_or_gives_the_answer_is_no_instruction(sentence: str) -> None:
@@ -168,6 +183,14 @@ def test_two_answers_in_tags_and_boxes_are_certified_by_none() -> None:
     good: dict[str, Any] = clean()[0]
     for end in ("<answer>True</answer>\n\\boxed{False}", "\\boxed{False}\n<answer>True</answer>"):
         assert certistar.filter([{**good, "rationale": f"{good['rationale']}\n{end}"}]) == []
+
+
+@pytest.mark.parametrize("asks", ["false", "not true", "false or is it not true"])
+def test_a_question_turned_around_is_not_asked_straight(asks: str) -> None:
+    """Attack: whether a statement is false, and the answer to whether it is true."""
+    for prompt in (f"Is the following statement {asks}? Rex is warm.", f"Rex is warm. Is the statement above {asks}?"):
+        with suppress(RowError):
+            assert "true or false: rex is warm" not in str(asked_of(f"Rex is a cat. {prompt}").question).lower()
 
 
 def test_a_statement_behind_a_general_question_is_what_is_asked() -> None:

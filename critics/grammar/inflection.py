@@ -66,7 +66,7 @@ OWN_PLURALS = frozenset(
     """
     arms glasses customs pants spirits goods means manners minutes forces grounds quarters savings scales spectacles
     airs brains contents damages dues effects funds greens guts looks pains premises remains riches sands shorts slacks
-    waters woods odds blues briefs boxers irons spurs cards darts drafts letters
+    waters woods odds blues briefs boxers irons spurs cards darts drafts letters works gallows crossroads
     """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
 )
 """Plurals with a meaning that their singular has not: weapons, and what one has two of."""

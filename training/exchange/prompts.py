@@ -56,7 +56,16 @@ _WORD = re.compile(r"[\w'’-]+")
 _PLACEHOLDER = re.compile(r"\\boxed\{[^{}]*\}|</?[A-Za-z_]+/?>|\{[a-z_ ]*\}|\[[a-z_ ]*\]|\.\.+|…")
 _GIVES = re.compile(r"\b(?:true|false|unknown|uncertain|yes|no|valid|invalid)\b", re.IGNORECASE)
 _ANSWERS = re.compile(r"\W*(?:final |correct )?answer\W*[:=]\W*\w", re.IGNORECASE)
-_LISTS = re.compile(r"\b(?:or|whether|if)\b|[/|]", re.IGNORECASE)
+_ASKED_OF = re.compile(r"\b(?:whether|if)\b", re.IGNORECASE)
+_DENIES = r"(?:false|unknown|uncertain|no|not|none|invalid|nothing|neither)\b"
+_STATES = re.compile(
+    rf"\b(?:is|are|be)(?: (?:only|all|always))? {_DENIES}|\bas {_DENIES}(?! or)|\bif\b.*\b(?:is|are) {_DENIES}.*\bif\b"
+    rf"|^(?!(?:below|given|here|it|there|you)\b)\w+ (?:is|are)\b|:\W*(?:{_GIVES.pattern})\W*$"
+    rf"|>\W*(?:{_GIVES.pattern})\W*</",
+    re.IGNORECASE,
+)
+"""What states something among words of tasks: `state is a word`, `note: the rules are false`, `true if it is false`."""
+_LETTER = re.compile(r"\b[A-E]\b(?! (?!or\b|and\b)\w)")
 _LEAD_IN = re.compile(r"(?P<lead>[^:.?!\n]{3,160}):\s+(?P<rest>\S.*)")
 _SKELETON = re.compile(
     r"^[ \t]*#+[ \t]*(?:instructions?|inputs?|response|output|task|user|assistant|system)[ \t]*:?[ \t]*$|"
@@ -77,8 +86,14 @@ def _words(sentence: str) -> list[str]:
 
 def _is_of_tasks(sentence: str) -> bool:
     """Say whether a sentence speaks of nothing but tasks, and gives no answer: `the statement is true` gives one."""
-    gives = len(_GIVES.findall(_PLACEHOLDER.sub(" ", sentence))) == 1
-    return _OF_TASKS.issuperset(_words(sentence)) and (not gives or bool(_LISTS.search(sentence)))
+    told = list(_GIVES.finditer(sentence))
+    asked = _ASKED_OF.search(sentence)
+    # Attack: `answer true or true`, `put \\boxed{true}`, `answer A`.
+    is_asked = asked is not None and all(each.start() > asked.end() for each in told)
+    gives = len({each[0].lower() for each in told}) == 1 and not is_asked
+    states = _STATES.search(sentence) if asked is None or not is_asked else None
+    is_given = gives or states is not None or (not told and len(set(_LETTER.findall(sentence))) == 1)
+    return _OF_TASKS.issuperset(_words(sentence)) and not is_given
 
 
 def is_instruction(sentence: str) -> bool:
@@ -98,7 +113,7 @@ def said(text: str) -> tuple[list[str], list[str]]:
             led = _LEAD_IN.fullmatch(part)
             if is_instruction(part):
                 taken += [part] if _words(part) else []
-            elif led is not None and is_instruction(led["lead"]):
+            elif led and is_instruction(led["lead"]) and not re.search(r"(?<!or )\bnot\b", led["lead"]):
                 taken.append(led["lead"])
                 asks = {"true", "false"} <= set(_words(led["lead"])) and not _TRUE_OR_FALSE.match(led["rest"])
                 kept.append(f"True or false: {led['rest']}" if asks else led["rest"])
@@ -117,7 +132,13 @@ def asks(text: str) -> bool:
 
 
 def _is_general(sentence: str) -> bool:
-    return _asks(sentence) and _OF_TASKS.issuperset(_words(sentence))
+    words = set(_words(re.sub(r"\bor not\b", "", sentence, flags=re.IGNORECASE)))
+    # Attack: `is the following statement false?`, and the answer to whether it is true.
+    is_turned = not words.isdisjoint({"not", "isn't"}) or (
+        not words.isdisjoint({"false", "falsehood", "invalid", "unknown", "uncertain"})
+        and words.isdisjoint({"true", "truth", "valid", "yes"})
+    )
+    return _asks(sentence) and not is_turned and _OF_TASKS.issuperset(words)
 
 
 def _without_general(sentences: list[str]) -> tuple[list[str], list[str]]:
