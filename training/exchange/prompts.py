@@ -7,6 +7,7 @@ and if it neither gives an answer nor asks for one that is not there.
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from critics.replay.replies import without_thinking
 from critics.text.translators.syllogism import ask
@@ -16,47 +17,16 @@ _FACTS = ("context", "facts", "premises", "theory", "passage", "story")
 _ASKED = ("question", "query", "statement", "hypothesis", "claim")
 _OPTION = re.compile(r"^[ \t]*\(?[A-Za-z][).:][ \t]+(.+)$", re.MULTILINE)
 _TRUE_OR_FALSE = re.compile(r"(?:is it )?true or false\s*[:,?]|does it follow that\b", re.IGNORECASE)
-
-
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_LEADS = _listed(
-    """
-    answer based be begin below carefully choose complete consider decide determine do enclose end evaluate
-    explain finally finish first follow give given here judge let let's make note now output pick place provide
-    put read reason reply respond return select show solve start state step then think use using work write you
-    your
-    """
+_LEADS, _OTHERS = (
+    frozenset(words.split())
+    for words in Path(__file__).with_name("task_words.txt").read_text(encoding="utf-8").split("\n\n")
 )
-"""First words of sentences that ask for something, or that lead in."""
-_OF_TASKS = _LEADS | _listed(
-    """
-    a about above accurate ai alibaba all always an and answering answers anthropic any anything appropriate
-    appropriately are as assistant assume been before below between box boxed briefly but by can cannot careful
-    certain chain chatgpt choice choices claim claude clear clearly cloud cohere common completes concise
-    conclude conclusion context correct created deduction deductive deepseek describes detail detailed developed
-    each enclosed english entailed entails every exactly expert explaining explanation facts false falsehood
-    final following follows for form format from full further gemini gemma google gpt harmless has have help
-    helpful hidden honest how hypothesis if in information input inside instruction instructions into invalid is
-    it its json just justify knowledge label language letter line line-by-line lines listed llama logic logical
-    logically made math mathematical meta mistral model must my name named neither no not nothing of on only
-    openai option options or order other outside own paired passage please point precise premise premises
-    previous problem problems proof prove proven provided provides puzzle puzzles question questions qwen
-    reasoner reasoning reply request respond response rigorous rule rules section sentence sentences should
-    single solution solver solving specified statement statements step-by-step steps story supported tags task
-    tasks team text that the them theory there these they thing thinking this thorough thoroughly thought
-    thoughts through to trained true truth tutor uncertain unknown us user valid value very we well when whether
-    which will with within without word words would xml yes yourself
-    """
-)
-"""Words of sentences that state nothing of any subject."""
+"""First words of sentences that ask for something, or that lead in; and words that state nothing of any subject."""
+_OF_TASKS = _LEADS | _OTHERS
 _WORD = re.compile(r"[\w'’-]+")
 _PLACEHOLDER = re.compile(r"\\boxed\{[^{}]*\}|</?[A-Za-z_]+/?>|\{[a-z_ ]*\}|\[[a-z_ ]*\]|\.\.+|…")
 _GIVES = re.compile(r"\b(?:true|false|unknown|uncertain|yes|no|valid|invalid)\b", re.IGNORECASE)
 _ANSWERS = re.compile(r"\W*(?:final |correct )?answer\W*[:=]\W*\w", re.IGNORECASE)
-_ASKED_OF = re.compile(r"\b(?:whether|if)\b", re.IGNORECASE)
 _DENIES = r"(?:false|unknown|uncertain|no|not|none|invalid|nothing|neither)\b"
 _STATES = re.compile(
     rf"\b(?:is|are|be)(?: (?:only|all|always))? {_DENIES}|\bas {_DENIES}(?! or)|\bif\b.*\b(?:is|are) {_DENIES}.*\bif\b"
@@ -64,8 +34,7 @@ _STATES = re.compile(
     rf"|>\W*(?:{_GIVES.pattern})\W*</",
     re.IGNORECASE,
 )
-"""What states something among words of tasks: `state is a word`, `note: the rules are false`, `true if it is false`."""
-_LETTER = re.compile(r"\b[A-E]\b(?! (?!or\b|and\b)\w)")
+"""Statements among words of tasks: `state is a word`, `note: the rules are false`, `true if it is false`."""
 _LEAD_IN = re.compile(r"(?P<lead>[^:.?!\n]{3,160}):\s+(?P<rest>\S.*)")
 _SKELETON = re.compile(
     r"^[ \t]*#+[ \t]*(?:instructions?|inputs?|response|output|task|user|assistant|system)[ \t]*:?[ \t]*$|"
@@ -86,14 +55,14 @@ def _words(sentence: str) -> list[str]:
 
 def _is_of_tasks(sentence: str) -> bool:
     """Say whether a sentence speaks of nothing but tasks, and gives no answer: `the statement is true` gives one."""
-    told = list(_GIVES.finditer(sentence))
-    asked = _ASKED_OF.search(sentence)
+    told, asked = list(_GIVES.finditer(sentence)), re.search(r"\b(?:whether|if)\b", sentence, re.IGNORECASE)
+    gives = len({each[0].lower() for each in told}) == 1 or _STATES.search(sentence)
     # Attack: `answer true or true`, `put \\boxed{true}`, `answer A`.
-    is_asked = asked is not None and all(each.start() > asked.end() for each in told)
-    gives = len({each[0].lower() for each in told}) == 1 and not is_asked
-    states = _STATES.search(sentence) if asked is None or not is_asked else None
-    is_given = gives or states is not None or (not told and len(set(_LETTER.findall(sentence))) == 1)
-    return _OF_TASKS.issuperset(_words(sentence)) and not is_given
+    if gives and (asked is None or any(each.start() < asked.end() for each in told)):
+        return False
+    return _OF_TASKS.issuperset(_words(sentence)) and (
+        bool(told) or len(set(re.findall(r"\b[A-E]\b(?! (?!or\b|and\b)\w)", sentence))) != 1
+    )
 
 
 def is_instruction(sentence: str) -> bool:
@@ -134,10 +103,8 @@ def asks(text: str) -> bool:
 def _is_general(sentence: str) -> bool:
     words = set(_words(re.sub(r"\bor not\b", "", sentence, flags=re.IGNORECASE)))
     # Attack: `is the following statement false?`, and the answer to whether it is true.
-    is_turned = not words.isdisjoint({"not", "isn't"}) or (
-        not words.isdisjoint({"false", "falsehood", "invalid", "unknown", "uncertain"})
-        and words.isdisjoint({"true", "truth", "valid", "yes"})
-    )
+    denies = words & {"false", "falsehood", "invalid", "unknown", "uncertain"}
+    is_turned = "not" in words or (denies and not words & {"true", "truth", "valid", "yes"})
     return _asks(sentence) and not is_turned and _OF_TASKS.issuperset(words)
 
 

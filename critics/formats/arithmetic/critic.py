@@ -15,7 +15,7 @@ from critics.problem import Attempt, Problem
 from critics.replay.answers import free_answer
 from critics.replay.arithmetic import ENGINE, check_arithmetic, numbers_of
 from critics.text.answer_reader import read_answer
-from critics.verdict import Malformed, Refusing, TimedOut, Unproved, Verdict
+from critics.verdict import Malformed, TimedOut, Unproved, Verdict
 from critics.verdict.certificate import RecordedEvidence, certify
 from critics.verdict.conclusion import Refusal, brief, certified, refused, wrong_answer
 
@@ -162,10 +162,10 @@ def _computed(found: list[list[str]], problem: Problem) -> Iterator[tuple[list[s
             values = [_evaluated(side) for side in sides if side]
         except NotReadError as error:
             raise Refusal(Malformed, "not_read", f"{told!r}: {error}") from error
-        except (WorkError, ZeroDivisionError) as error:
-            kind: type[Refusing] = TimedOut if isinstance(error, WorkError) else Unproved
-            why = str(error) if isinstance(error, WorkError) else "it divides by zero"
-            raise Refusal(kind, "work_limit" if kind is TimedOut else "false_equation", f"{told!r}: {why}") from error
+        except WorkError as error:
+            raise Refusal(TimedOut, "work_limit", f"{told!r}: {error}") from error
+        except ZeroDivisionError as error:
+            raise Refusal(Unproved, "false_equation", f"{told!r}: it divides by zero") from error
         result = values[-1][0]
         if any(value != result for value, _ in values):
             raise Refusal(Unproved, "false_equation", f"{told!r}: it is {free_answer(str(values[0][0]), 'number')}")

@@ -28,12 +28,11 @@ _LARGE = (
     "|quarters?|(?:fif|six|seven|eigh|nin|ten|hundred|thousand|million)ths?|tens|plus|minus|divided|multiplied|mod"
 )
 _NUMERALS = (
-    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty"
-    "|ninety"
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
 )
 _COUNTS = (
-    f"times|over|less|twice|(?:doubl|tripl|halv|increas|decreas|reduc)ed|factorial|choose|by|of|or|to|than|per|equals?|not"
-    f"|never|{_LARGE}|{_NUMERALS}|negative|sin|cos|tan|log|ln|sqrt|root|floor|ceil|abs|max|min|average|mean|gcd|lcm"
+    f"times|over|less|twice|(?:doubl|tripl|halv|increas|decreas|reduc)ed|factorial|choose|by|of|or|to|than|per|equals?"
+    f"|not|never|{_LARGE}|{_NUMERALS}|negative|sin|cos|tan|log|ln|sqrt|root|floor|ceil|abs|max|min|average|mean|gcd|lcm"
 )
 """Words that change a number, or that are one: none is a unit."""
 _UNIT = re.compile(
@@ -51,7 +50,7 @@ _IN_WORDS = re.compile(
     r"|&(?:#|[a-z]+;)",
     re.IGNORECASE,
 )
-"""What says an equation without `=`, or something else of two numbers."""
+"""Equations without `=`, or other signs between two numbers."""
 _FAMILIES = (
     "second|minute|hour|day|week|month|year", "cent|penny|pennies|nickel|dime|dollar", "inche?|foot|feet|yard|mile",
     "cm|meter|metre|kilometer|km|m", "ounce|pound|ton|gram|kilogram|kg|g", "cup|pint|quart|gallon|liter|litre|ml",
@@ -150,9 +149,8 @@ def _sides(text: str, piece: re.Match[str], run: re.Match[str], notes: list[str]
 def _another(note: str, behind: str) -> list[str]:
     """Return the number behind an annotation where it is not its result: <<48+24=72>>90."""
     told, result = _SAID.match(behind), _SAID.fullmatch(note.split("=")[-1])
-    if told is None or result is None or len({Fraction(each[1].replace(",", "")) for each in (told, result)}) == 1:
-        return []
-    return [told[1]]
+    values = {Fraction(each[1].replace(",", "")) for each in (told, result) if each}
+    return [told[1]] if told and len(values) == 2 else []
 
 
 def _are_told(side: str, before: str) -> bool:
