@@ -27,9 +27,7 @@ _LARGE = (
     "dozens?|hundreds?|thousands?|[mbtr]+illions?|gross|score|percent(?:age)?|pct|squared|cubed|half|halves|thirds?"
     "|quarters?|(?:fif|six|seven|eigh|nin|ten|hundred|thousand|million)ths?|tens|plus|minus|divided|multiplied|mod"
 )
-_NUMERALS = (
-    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
-)
+_NUMERALS = "zero|one|two|three|five|ten|eleven|twelve|(?:twen|thir|for|fif)ty|(?:four|six|seven|eight|nine)(?:t?y)?"
 _COUNTS = (
     f"times|over|less|twice|(?:doubl|tripl|halv|increas|decreas|reduc)ed|factorial|choose|by|of|or|to|than|per|equals?"
     f"|not|never|{_LARGE}|{_NUMERALS}|negative|sin|cos|tan|log|ln|sqrt|root|floor|ceil|abs|max|min|average|mean|gcd|lcm"
