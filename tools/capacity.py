@@ -25,7 +25,7 @@ class Workload:
     prompt_tokens: float = 400
     completion_tokens: float = 300
     spread: float = 0.35
-    """Of completion lengths, as the standard deviation of their logarithm."""
+    """Standard deviation of the logarithm of completion lengths."""
     trace_bytes: float = 6_000
     critic_s: float = 0.004
     """Mean seconds where the critic finishes."""

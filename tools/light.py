@@ -35,7 +35,7 @@ certistar recheck attempts-kept
 certistar audit --format guided --quick
 certistar doctor
 """
-"""What the README promises of a light install, beside its own blocks."""
+"""Commands that a light install must run, beside the blocks of the README."""
 
 
 def main() -> None:

@@ -50,7 +50,7 @@ class Filled:
     room_kib: int
     ended: str
     left: str
-    """What of the work is whole afterwards."""
+    """Work that is whole afterwards."""
 
 
 def train(channel: Channel, job: FineTuning) -> None:

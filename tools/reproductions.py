@@ -30,7 +30,7 @@ PREAMBLE = (
     "heights. Hours are estimates from a data sheet (see [scaling](../results/scaling/README.md)).",
 )
 PROMPT_TOKENS = 1_500
-"""Of a few-shot prompt, for the estimate of hours."""
+"""Length of a few-shot prompt, for the estimate of hours."""
 
 
 class Needs(Section):
@@ -39,7 +39,7 @@ class Needs(Section):
     gpus: Annotated[int, Field(ge=0)]
     attempts: int = 0
     tokens: int = 0
-    """Of a completion."""
+    """Length of a completion."""
     parameters: float = 0
     epochs: int = 0
     """Over what is kept; 0 where nothing is trained."""
@@ -167,7 +167,7 @@ class Item(Section):
     quick: bool = False
     """Rehearsed with the quick tests."""
     lacks: str | None = None
-    """What the paper's figure or table has and the command's has not yet."""
+    """Parts of the paper's figure or table that the command does not produce yet."""
     cannot: str | None = None
     needs: Needs = Needs(gpus=0)
     ours: tuple[FinalRate | Difference | DatasetRate | FromTables, ...] = ()

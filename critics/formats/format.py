@@ -20,7 +20,7 @@ from critics.replay.grades import Grade
 from critics.replay.replies import Place, answer_place
 from critics.text.part import TextPart, TextStep
 from critics.verdict import Certified, Verdict
-from critics.verdict.certificate import Certificate, RecordedEvidence, certify, read_certificate, regraded
+from critics.verdict.certificate import Certificate, RecordedEvidence, certify, read_certificate
 from critics.verdict.conclusion import Refusal, wrong_answer
 from critics.verdict.reading import Span
 
@@ -180,4 +180,4 @@ def plugin_certificate(
     Its `kind` is the format's name, and its evidence holds the `completion` that it is about.
     """
     found, formal = RecordedEvidence({**evidence, "completion": attempt.completion}), attempt.problem.formal
-    return regraded(certify(attempt.format, attempt.problem, claim, found, engine=engine, formal=formal), formalisation)
+    return certify(attempt.format, attempt.problem, claim, found, engine=engine, formal=formal, grade=formalisation)

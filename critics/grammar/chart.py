@@ -41,6 +41,7 @@ class Overworked(Exception):  # noqa: N818
     """The sentence takes too much work."""
 
 
+_COMPARES = {"fewer": "than", "same": "as"}
 MAX_SPANS = 60_000
 MAX_FOUND = 2_000
 """Readings of one span."""
@@ -123,12 +124,12 @@ class Chart:
         if word in ("most", "only"):
             # The most popular song; Tom's only child.
             return before == "the" or before in POSSESSIVES or (at > 0 and self.tokens[at - 1].owns)
-        compares = {"fewer": "than", "same": "as"}.get(word)
+        compares = _COMPARES.get(word)
         return is_content(word) or (compares is not None and at > 0 and compares in self.words[at + 2 :])
 
     def has(self, i: int, j: int, *words: str) -> bool:
         """Say whether one of the words stands in a span."""
-        return any(word in words for word in self.words[i:j])
+        return not set(words).isdisjoint(self.words[i:j])
 
     def starts_verb(self, at: int, end: int) -> bool:
         """Say whether a predicate with a finite verb may start here, also behind an adverb."""
@@ -177,7 +178,7 @@ def rule(
             chart.memory[key] = ()
             found = list(islice(read(chart, *args, **kwargs), MAX_FOUND + 1))
             chart.work.spans += 1 + len(found)
-            known = chart.memory[key] = _fewer(dict.fromkeys(found))
+            known = chart.memory[key] = _fewer(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
         return known  # type: ignore[return-value]
 
     return remembered

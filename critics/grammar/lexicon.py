@@ -160,7 +160,7 @@ def is_adverb(word: str) -> bool:
 
 def third(word: str) -> str | None:
     """Return the verb of a third person singular, `has` and `does` among them."""
-    return {"has": "have", "does": "do"}.get(word) or verb_forms().third.get(word)
+    return verb_forms().third.get(word)
 
 
 def past(word: str) -> str | None:

@@ -134,7 +134,8 @@ def lettered(formula: Formula, depth: int = 0) -> Formula:
 
 def distinct(formulas: Iterable[Formula]) -> list[Formula]:
     """Return formulas of different keys, in order."""
-    return list({_safe_key(formula): formula for formula in reversed(list(formulas))}.values())[::-1]
+    found = list(formulas)
+    return list({_safe_key(each): each for each in reversed(found)}.values())[::-1] if len(found) > 1 else found
 
 
 def _safe_key(formula: Formula) -> str:

@@ -32,7 +32,7 @@ from critics.logic.first_order.printing import canonical
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 80
-MAX_REMEMBERED = 2_000
+MAX_REMEMBERED = 8_000
 """Texts whose reading is kept for the next attempt at the same problem."""
 _KNOWN: dict[object, "tuple[Reading | Refusal, int]"] = {}
 """Readings by sentence, conventions, and what the problem's words have to do with it: contexts share sentences."""
@@ -118,11 +118,12 @@ class Reader:
         if not tokens or len(tokens) > MAX_TOKENS:
             return Refusal(text, "", 0, 0, "write a sentence of one to eighty words"), 0
         key = (text, tokens, self.conventions, self.vocabulary.bearing({token.word for token in tokens}))
-        if key not in _KNOWN:
+        known = _KNOWN.get(key)
+        if known is None:
             if len(_KNOWN) >= MAX_REMEMBERED:
                 _KNOWN.clear()
-            _KNOWN[key] = self._parsed(text, tokens)
-        return _KNOWN[key]
+            known = _KNOWN[key] = self._parsed(text, tokens)
+        return known
 
     def _parsed(self, text: str, tokens: tuple[Token, ...]) -> tuple[Reading | Refusal, int]:
         chart, work = Chart(tokens, self.vocabulary, self.conventions, RULES), 0

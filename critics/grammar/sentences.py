@@ -23,6 +23,14 @@ from critics.grammar.predicates import finite
 from critics.grammar.subjects import Referent, subject
 from critics.grammar.words import BE, CONDITIONS, OPENERS, PREPOSITIONS, PRONOUNS, SOMEONE
 
+_LEADS = tuple(
+    (tuple(opening.split()), positive)
+    for opening, positive in (
+        ("it is not the case that", False), ("it is not true that", False), ("it is false that", False),
+        ("it is the case that", True), ("it is true that", True),
+    )
+)  # fmt: skip
+
 
 @rule
 def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
@@ -83,14 +91,7 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
 
 def _lead(words: tuple[str, ...]) -> tuple[int, bool] | None:
     """Return how many words of `it is (not) true that` open a sentence, and whether they affirm it."""
-    for opening, positive in (
-        ("it is not the case that", False), ("it is not true that", False), ("it is false that", False),
-        ("it is the case that", True), ("it is true that", True),
-    ):  # fmt: skip
-        said = tuple(opening.split())
-        if words[: len(said)] == said:
-            return len(said), positive
-    return None
+    return next(((len(said), positive) for said, positive in _LEADS if words[: len(said)] == said), None)
 
 
 def _fronted(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:

@@ -98,7 +98,7 @@ def _named(raw: list[Token], vocabulary: Vocabulary) -> Iterator[Token]:
     for at, token in enumerate(raw):
         if token.is_name:
             yield from _closed(run)
-            yield replace(token, word=token.word.lower())
+            yield _lowered(token)
             continue
         after = raw[at + 1] if at + 1 < len(raw) else None
         if _is_capital(raw, at, run, vocabulary) or (run and (token.word.isdigit() or _links(token, after, raw, at))):
@@ -107,8 +107,12 @@ def _named(raw: list[Token], vocabulary: Vocabulary) -> Iterator[Token]:
                 yield from _closed(run)
             continue
         yield from _closed(run)
-        yield replace(token, word=token.word.lower())
+        yield _lowered(token)
     yield from _closed(run)
+
+
+def _lowered(token: Token) -> Token:
+    return token if token.word.islower() else replace(token, word=token.word.lower())
 
 
 def _closed(run: list[Token]) -> Iterator[Token]:
@@ -156,10 +160,9 @@ def _joined(tokens: list[Token]) -> Iterator[Token]:
     """Join `no one`, `he or she`, and a place with what it lies in: `in Portland, Oregon`."""
     at = 0
     while at < len(tokens):
-        words = tuple(token.word for token in tokens[at : at + 3])
+        words = tuple([token.word for token in tokens[at : at + 3]])
         idle = _IF_NOT.match(" ".join(token.word for token in tokens[at : at + 10])) if words[0] == "or" else None
-        denied = any(token.word == "not" for token in tokens[:at])
-        if idle is not None and (idle[1] or " if not " in idle[0] or denied):
+        if idle is not None and (idle[1] or " if not " in idle[0] or any(token.word == "not" for token in tokens[:at])):
             # A or, if not, then B: A or B.
             yield tokens[at]
             at += len(idle[0].split())

@@ -82,15 +82,16 @@ def certify(
     formal: Formal | None = None,
     limits: Mapping[str, int] | None = None,
     repairs: Sequence[str] = (),
+    grade: Grade | None = None,
 ) -> Certificate:
     """Return the certificate of a claim, digest included; its evidence holds no floats.
 
-    `formal` is the reference that the attempt's formalisation was compared with; from the evidence's `reference`,
-    its source, comes the grade.
+    `formal` is the reference that the attempt's formalisation was compared with; without a `grade`, the evidence's
+    `reference`, its source, gives it.
     """
     if isinstance(evidence, Mapping):
         evidence = RecordedEvidence(evidence)
-    grade = grade_of_reference(str(evidence.record().get("reference", "none")))
+    grade = grade or grade_of_reference(str(evidence.record().get("reference", "none")))
     made = Certificate(kind, problem.text(formal), claim, evidence, grade, engine, limits or {}, tuple(repairs))
     return sealed(made)
 

@@ -26,6 +26,10 @@ class Span:
     kind: Kind
     by: int | None = None
 
+    def record(self) -> dict[str, str | int | None]:
+        """Return the JSON form."""
+        return {"start": self.start, "end": self.end, "kind": self.kind, "by": self.by}
+
 
 @dataclass(frozen=True, slots=True)
 class BadStep:
@@ -58,7 +62,7 @@ class TextReading:
         shares = {"step_validity": self.step_validity, "premise_grounding": self.premise_grounding}
         return {
             "coverage": round(self.coverage, 4),
-            "spans": [asdict(span) for span in self.spans],
+            "spans": [span.record() for span in self.spans],
             "first_bad_step": None if self.first_bad_step is None else asdict(self.first_bad_step),
             **{name: round(share, 4) for name, share in shares.items() if share is not None},
             **({} if self.unsaid is None else {"explicit": list(self.unsaid) or True}),

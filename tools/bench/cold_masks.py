@@ -27,7 +27,7 @@ class MaskTimes:
     warm: Sequence[float]
     """When it was met again."""
     tables: float
-    """What the slowest took, which is the first that needs the vocabulary's tables."""
+    """Time of the slowest, the first that needs the vocabulary's tables."""
 
 
 def cold_masks() -> list[BenchRow]:

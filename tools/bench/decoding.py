@@ -86,7 +86,7 @@ class _Bench:
         self.prompts = [[rng.randrange(2, size) for _ in range(_PROMPT_LENGTH)] for _ in range(BATCH)]
         self.limits = RequestLimits(1.0, NUM_NEW, _NEVER_ENDS, PADDING)
         self.num_forwards: list[int] = []
-        """Of each run with jump-forward, the pass over the prompts included."""
+        """Forward passes of each run with jump-forward, the pass over the prompts included."""
         self._run = 0
 
     def requests(self, *, guided: bool = True) -> list[Request]:

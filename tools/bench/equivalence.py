@@ -36,11 +36,11 @@ from tools.bench.timing import Timing, interleaved
 from training.benches.cells import BenchRow
 
 NUM_PAIRS = 200
-"""Of each language; a hundredth of them are two."""
+"""Pairs of each language; a hundredth of them are two."""
 MAX_REPEATS = 5
 JOBS = 2
 NUM_STRINGS = 10_000
-"""Of each data set: about the paper's sizes."""
+"""Strings of each data set: about the paper's sizes."""
 STRINGS_A_REPEAT = 100
 GENERATORS: tuple[Formulas, ...] = (
     ThreeCnfFormulas(),
@@ -48,7 +48,7 @@ GENERATORS: tuple[Formulas, ...] = (
     FirstOrderFormulas(),
     RegularExpressions(),
 )
-"""Of the paper's five data sets those that need no lexicon."""
+"""Those of the paper's five data sets that need no lexicon."""
 
 
 def equivalence(repeats: int) -> list[BenchRow]:

@@ -17,7 +17,7 @@ from tools.bench.timing import Timing, growth_exponent, interleaved
 from training.benches.cells import BenchRow
 
 NUM_STATEMENTS = (5, 10, 20, 40, 80)
-"""How many statements a kernel holds; the last is the design's, and the one that is set against a baseline."""
+"""Numbers of statements in a kernel; the last is the design's, and the one that is set against a baseline."""
 CHAIN_STEPS = (25, 50, 100, 200)
 NUM_CERTIFICATES = 20
 Item = TypeVar("Item")

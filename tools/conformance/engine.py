@@ -50,7 +50,7 @@ class PeanoEngine:
 
     def __init__(self, *, work_limit: int = DEFAULT_WORK_LIMIT) -> None:
         self.facts: dict[str, str] = {}
-        """What is assumed or inferred: the printed proposition of each name, in the order of definition."""
+        """Printed proposition of each name that is assumed or inferred, in the order of definition."""
         self._types: dict[str, Term] = {}
         self._arities: dict[str, int] = {}
         self._inhabited: dict[Term, None] = {}

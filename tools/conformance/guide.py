@@ -50,7 +50,7 @@ class PeanoGuide:
         """The last goal, as it was written."""
         self.unusable: str | None = None
         self.done_when_exhausted = done_when_exhausted
-        """How the original was set up for syllogisms."""
+        """True as in the original's runs on syllogisms: a proof is done when nothing is left to offer."""
         self._engine = PeanoEngine(work_limit=work_limit)
         self._blocks: dict[tuple[str, str], None] = {}
         self._offers: dict[str, Term] | None = None

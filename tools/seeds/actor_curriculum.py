@@ -32,7 +32,7 @@ CHAT_TEMPLATE = (
 )
 """Earlier turns are repeated word for word; empty instructions are none."""
 _MIN_COUNT = 10
-"""Of a piece in the sample, to be a token of its own."""
+"""Occurrences in the sample from which a piece is a token of its own."""
 _NUM_SAMPLED = 2000
 _MAX_TRIES = 20
 

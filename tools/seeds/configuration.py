@@ -80,17 +80,17 @@ class FlawsConfig(Section):
     """Rates at which parts of a seed actor's lessons are wrong on purpose."""
 
     test: Rate = 0.0
-    """Of the tests: they fail, because they demand the opposite, the converse, or that nothing follows."""
+    """Share of tests that fail, because they demand the opposite, the converse, or that nothing follows."""
     idle_test: Rate = 0.0
-    """Of the tests: they pass, and hardly any damage to a rule would make them fail."""
+    """Share of tests that pass whatever happens: hardly any damage to a rule would make them fail."""
     rule: Rate = 0.0
-    """Of the premises: a rule says the opposite, goes the wrong way round, or is missing."""
+    """Share of premises whose rule says the opposite, goes the wrong way round, or is missing."""
     syntax: Rate = 0.0
-    """Of the premises: a rule cannot be compiled."""
+    """Share of premises whose rule cannot be compiled."""
     query: Rate = 0.0
-    """Of the replies: the opposite of the question is asked."""
+    """Share of replies that ask the opposite of the question."""
     word: Rate = 0.0
-    """Of the premises: one adjective is copied wrongly, into the comment and the rules."""
+    """Share of premises with one adjective copied wrongly, into the comment and the rules."""
 
 
 class LessonPhaseConfig(Section):
@@ -102,11 +102,11 @@ class LessonPhaseConfig(Section):
     mended: Rate = 0.0
     """The share of examples that go on from a reply that was found wrong and from what the critic said."""
     flaws: FlawsConfig = FlawsConfig()
-    """Of direct replies, which are learnt with their flaws."""
+    """Flaws of direct replies, which are learnt with them."""
     mended_flaws: FlawsConfig = FlawsConfig()
-    """Of mended replies."""
+    """Flaws of mended replies."""
     first_flaws: FlawsConfig = FlawsConfig(test=0.4, rule=0.1, syntax=0.05, word=0.2)
-    """Of replies that are to be found wrong, which are read and not learnt."""
+    """Flaws of replies that are to be found wrong, which are read and not learnt."""
 
 
 class ActorPretrainingConfig(Section):

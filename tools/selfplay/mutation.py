@@ -8,7 +8,7 @@ from typing import Any
 
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]", re.ASCII)
 NUM_EDITS = (1, 1, 1, 1, 2, 2, 3, 4)
-"""How many edits a mutant gets, each as often as it stands here: most that are made of many do not parse."""
+"""Numbers of edits of a mutant, each drawn as often as it stands here: with many edits most do not parse."""
 GRAMMAR: dict[str, tuple[str, ...]] = {
     "cot": ("Answer: true", "Answer: false", "\n", "certified"),
     "guided": (

@@ -21,8 +21,10 @@ from rollout.prompts.demonstration import demonstrate
 from tools.selfplay.truth import expressions_differ, formulas_differ, horn_truth, ordering_truth
 
 Kind = Choice["checked", "trusted"]
-"""Whether a text that can be read stands beside the attempt. A program for clingo is trusted even then, and yet held to
-what the text plainly says, so that a wrong answer is a finding there too."""
+"""checked: a text that can be read stands beside the attempt; trusted: none does.
+
+A program for clingo is trusted even then, and yet held to what the text plainly says: a wrong answer is a finding.
+"""
 TRUTH_OPTIONS = ("A) True", "B) False", "C) Unknown")
 
 

@@ -249,4 +249,4 @@ FAMILIES = {
     "Qwen/Qwen2.5-7B-Instruct": "qwen2",
     "Qwen/Qwen3-8B": "qwen3",
 }
-"""Which shape stands in for the models that our configurations name."""
+"""Shapes that stand in for the models that our configurations name."""

@@ -1,7 +1,7 @@
 """Certificates of chains of thought: what each sentence says, where it stands, and how it follows."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from critics.formats.english.saturation import saturation
 from critics.formats.english.trial import Trial
@@ -40,7 +40,7 @@ class EnglishEvidence:
                 {"says": str(entry.clause), "how": entry.step.how, "premises": list(entry.step.premises)}
                 for entry in self.entries
             ],
-            "spans": [asdict(span) for span in self.spans],
+            "spans": [span.record() for span in self.spans],
             "closure": self.closure,
         }
 

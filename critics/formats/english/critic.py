@@ -23,7 +23,7 @@ from critics.replay.sorts import SortError
 from critics.text.blocks import answer_of
 from critics.text.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
 from critics.text.english.outline import Outline
-from critics.text.english.passage import TextSentence, lines
+from critics.text.english.passage import TextSentence, lines, repeated
 from critics.text.english.span import coverage, painted
 from critics.text.english.steps import Ledger, Warrant
 from critics.text.english.wording import answer_in
@@ -98,7 +98,7 @@ def read_english(problem: Problem, attempt: Attempt) -> Verdict:
         return _unread(CriticError("no_reference", answer, brief(str(error))), text)
     except _InconsistentError:
         return _unread(Vacuous("inconsistent_context", answer, "the context contradicts itself"), text)
-    return _tried(problem, attempt, Trial(problem, language, ledger), sentences, answer, outline)
+    return _tried(problem, attempt, Trial(problem, language, ledger, repeated(sentences)), sentences, answer, outline)
 
 
 def _tried(
@@ -109,18 +109,18 @@ def _tried(
     answer: str | None,
     outline: Outline,
 ) -> Verdict:
-    bad: BadStep | None = None
+    refusal: BadSentence | None = None
     done: list[tuple[int, int]] = []
     try:
         for index, line in enumerate(sentences):
             trial.sentence(line, outline.units(line), index)
             done.append(line.passage.span)
         trial.end()
-        verdict = _proved(problem, attempt, trial, done)
     except BadSentence as sentence:
-        bad = sentence.bad
-        verdict = refused(sentence, problem, answer)
+        refusal = sentence
+    bad = None if refusal is None else refusal.bad
     spans = painted(trial.spans if bad is None else _before(trial.spans, bad, done), done, attempt.completion)
+    verdict = _proved(problem, attempt, trial, spans) if refusal is None else refused(refusal, problem, answer)
     unsaid = tuple(trial.unsaid) if isinstance(verdict, Certified) else None
     return replace(verdict, reading=TextReading(coverage(spans, attempt.completion), spans, bad, unsaid=unsaid))
 
@@ -131,7 +131,7 @@ def _before(spans: Sequence[Span], bad: BadStep, done: Sequence[tuple[int, int]]
     return [span for span in spans if span.end <= end]
 
 
-def _proved(problem: Problem, attempt: Attempt, trial: Trial, done: Sequence[tuple[int, int]]) -> Verdict:
+def _proved(problem: Problem, attempt: Attempt, trial: Trial, spans: Sequence[Span]) -> Verdict:
     """Certify what the independent checker accepts as well."""
     assert trial.claimed is not None
     assert trial.proved is not None
@@ -143,7 +143,6 @@ def _proved(problem: Problem, attempt: Attempt, trial: Trial, done: Sequence[tup
         problem, claim, "given" if source == CONTROLLED else source
     ):
         return Unproved("text_says_otherwise", claim, "a translator reads the text otherwise")
-    spans = painted(trial.spans, done, attempt.completion)
     return certified(english_certificate(problem, trial, spans, attempt.completion), check_english)
 
 

@@ -12,7 +12,7 @@ from critics.replay.grades import Grade
 from critics.text.english.moves import Move
 from critics.text.english.passage import TextSentence
 from critics.verdict import Unproved
-from critics.verdict.certificate import Certificate, certify, regraded
+from critics.verdict.certificate import Certificate, certify
 from critics.verdict.conclusion import Refusal
 
 KIND = "english-entailment"
@@ -98,7 +98,7 @@ class BadMove(Exception):  # noqa: N818
         super().__init__(text)
         self.index, self.text, self.refusal = index, text, refusal
         self.claim: Formula | None = None
-        """What does not follow."""
+        """Claim that does not follow."""
 
 
 def models_of(premises: Sequence[Formula], goal: Formula, result: str) -> tuple[Model, Model]:
@@ -116,4 +116,4 @@ def models_of(premises: Sequence[Formula], goal: Formula, result: str) -> tuple[
 def chain_certificate(problem: Problem, claim: str, evidence: ChainEvidence, grade: Grade) -> Certificate:
     """Return the certificate, digest included; `grade` is `aligned` or `trusted`."""
     limits = {"rlimit": DEFAULT_BUDGET.rlimit, "wall_ms": DEFAULT_BUDGET.wall_ms}
-    return regraded(certify(KIND, problem, claim, evidence, engine=f"{ENGINE} {version()}", limits=limits), grade)
+    return certify(KIND, problem, claim, evidence, engine=f"{ENGINE} {version()}", limits=limits, grade=grade)

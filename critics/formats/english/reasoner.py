@@ -48,7 +48,7 @@ class Reasoner:
         self.before: Move | None = None
         self.is_open = False  # True where the text says that the question itself is not known.
         self.doubted: tuple[int, str] | None = None
-        """The first sentence that says that something is not known."""
+        """First sentence that calls something unknown: its place and its words."""
         self.hoped: tuple[int, str] | None = None
         """The first sentence that concludes what is asked before it is proved."""
         self.read_out: set[int] = set()

@@ -4,7 +4,6 @@ The first sentence that does not hold ends the trial with a `BadSentence` that q
 is said under one is given up at its end, but for the implication, or the denial where a contradiction was met.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +13,7 @@ from critics.replay.answers import in_terms_of
 from critics.replay.clauses import Implication, OutOfWork, denied, fact, follows
 from critics.text.blocks import answer_of
 from critics.text.english.language import ProblemLanguage, Said
-from critics.text.english.passage import MAX_REPEATED, Passage, TextSentence
+from critics.text.english.passage import Passage, TextSentence
 from critics.text.english.steps import Ledger, Warrant
 from critics.text.english.unit import (
     Aim,
@@ -49,6 +48,8 @@ class Trial:
     problem: Problem
     language: ProblemLanguage
     ledger: Ledger
+    repeated: int | None = None
+    """The place of the first sentence that is said too often."""
     spans: list[Span] = field(default_factory=list[Span])
     claimed: str | None = None
     """The last answer, in the problem's terms."""
@@ -70,7 +71,6 @@ class Trial:
     """The first conclusion that was drawn about the question before its proof."""
     _late: BadStep | None = None
     """The first claim after the last answer."""
-    _repeated: Counter[str] = field(default_factory=Counter[str])
     _said: set[str] = field(default_factory=set[str])
     """The canonical texts of the clauses that sentences said."""
     _is_asked: bool = False
@@ -80,8 +80,7 @@ class Trial:
         """Try one sentence; raises `BadSentence`."""
         self._line, self._index = line, index
         said: list[int] = []
-        self._repeated[line.passage.text] += any(map(str.isalpha, line.passage.text))
-        if self._repeated[line.passage.text] > MAX_REPEATED:
+        if index == self.repeated:
             # Attack: lengthen the rationale with what is known.
             raise self._refused(Unproved, "repeated_step", "the sentence is said again and again")
         try:

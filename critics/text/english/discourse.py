@@ -67,6 +67,7 @@ _DENIES = re.compile(
     r"impossible))\b",
     phrases.ANY_CASE,
 )
+_IS_ANSWER = re.compile(r"(?:the )?(?:final )?answer\b", phrases.ANY_CASE)
 _ADVERB = re.compile(r"\b(?:actually|really|even) (?=[a-z])")
 
 
@@ -151,19 +152,13 @@ class _Sentence:
         if value == "false" and not about and _OWN_ANSWER.match(text):
             # Attack: deny one's own answer, in words that another takes for the answer `false`.
             return None
-        is_final = not about and re.match(r"(?:the )?(?:final )?answer\b", text, phrases.ANY_CASE) is not None
-        return [Judged(value, about or None, is_final=is_final)]
+        return [Judged(value, about or None, is_final=not about and _IS_ANSWER.match(text) is not None)]
 
     def _answer(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         """The answer is A; yes, A; it cannot be determined; A is true."""
         match = phrases.ANSWERS.fullmatch(text)
         if match is not None:
-            return [
-                Judged(
-                    wording.value_of(match["value"]),
-                    is_final=re.match(r"(?:the )?(?:final )?answer\b", text, phrases.ANY_CASE) is not None,
-                )
-            ]
+            return [Judged(wording.value_of(match["value"]), is_final=_IS_ANSWER.match(text) is not None)]
         if phrases.UNDECIDED.fullmatch(text) is not None:
             return [Judged("unknown")]
         if (match := phrases.YES.match(text)) is not None:
@@ -316,11 +311,11 @@ class _Sentence:
 
     def _led(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         """Take off what leads a statement in."""
+        concludes = phrases.CONCLUDES.match(text) is not None
+        of_last = mode.of_last or concludes or phrases.INFERS.match(text) is not None
         match = phrases.CONNECTIVE.match(text)
         if match is not None:
-            concludes = match["infers"] or phrases.CONCLUDES.match(text)
-            of_last = (phrases.INFERS.match(text) or phrases.CONCLUDES.match(text)) is not None
-            inner = replace(mode, inferred=mode.inferred or bool(concludes), of_last=mode.of_last or of_last)
+            inner = replace(mode, inferred=mode.inferred or concludes or bool(match["infers"]), of_last=of_last)
             found = self.read(text[match.end() :], inner, depth + 1)
             if found is not None:
                 return found
@@ -343,18 +338,16 @@ class _Sentence:
                 wording.promised(mode, is_given), inferred=inferred, cited=mode.cited or wording.cited(match)
             )
             if match["infers"]:
-                of_last = not mode.of_premises and phrases.CONCLUDES.match(text) is not None
-                inner = replace(inner, promise=Promise.NONE, of_last=mode.of_last or of_last)
+                is_last = mode.of_last or (concludes and not mode.of_premises)
+                inner = replace(inner, promise=Promise.NONE, of_last=is_last)
             found = self._held(match[0], self.read(wording.unquoted(text[match.end() :]), inner, depth + 1))
             if found is not None:
                 return found
         for lead, promise in _LEADS:
             match = lead.match(text)
             if match is not None and match.end():
-                inferred = mode.inferred or phrases.CONCLUDES.match(text) is not None
-                inner = replace(mode, promise=max(mode.promise, promise), inferred=inferred)
-                if phrases.INFERS.match(text) or phrases.CONCLUDES.match(text):
-                    inner = replace(inner, of_last=True)
+                inferred = mode.inferred or concludes
+                inner = replace(mode, promise=max(mode.promise, promise), inferred=inferred, of_last=of_last)
                 return self._held(match[0], self.read(text[match.end() :], inner, depth + 1))
         return None
 

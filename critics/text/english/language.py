@@ -27,7 +27,7 @@ from critics.text.translators.translation import TranslationError, Unread
 from critics.verdict.conclusion import Refusal
 
 Said: TypeAlias = tuple[Implication, ...]
-"""Clauses that one sentence says, all of them."""
+"""All clauses of one sentence."""
 MAX_SENTENCE = 400
 """Characters; no sentence of the data sets is half as long."""
 MAX_REMEMBERED = 5_000
@@ -86,7 +86,7 @@ class ProblemLanguage:
     _readers: tuple[SentenceReader, ...]
     """The data set's own, then the grammar."""
     _granted: frozenset[str]
-    """The canonical texts of what nobody has to state."""
+    """Canonical texts of the data set's rules that no problem states."""
     _memory: dict[str, Said | None] = field(default_factory=dict[str, Said | None])
 
     def read(self, text: str) -> Said | None:

@@ -30,7 +30,7 @@ class Claim:
     cited: tuple[int, ...] = ()
     """The premises, or the text's own sentences, that it is said to stand in, or to follow from; 0 is the last."""
     because: int = 0
-    """So many moves right before it are the reasons that are given for it."""
+    """Number of moves right before it that are its reasons."""
     loosely: bool = False
     """True if some of the reasons may be idle: `A and B, so C`, and not `since A and B, C`."""
     of_premises: bool = False
@@ -41,7 +41,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class NotKnown:
-    """A statement of which it is said that nothing tells whether, or that, it holds; without a text the question."""
+    """A statement that is said not to be known; the question itself where the text is empty."""
 
     text: str
     both_ways: bool
@@ -52,7 +52,7 @@ class NotKnown:
 
 @dataclass(frozen=True, slots=True)
 class NoneAbout:
-    """Objects of which nothing is said to be known: of one's traits, of what is between two, or at all."""
+    """The claim that nothing is known of an object, of its traits, or of what is between two objects."""
 
     names: tuple[str, ...]
     traits: tuple[str, ...]
@@ -71,7 +71,7 @@ class Judged:
     is_final: bool = False
     """True if it is said to be the answer: nothing is judged behind it."""
     because: int = 0
-    """So many moves right before it are the reasons that are given for it."""
+    """Number of moves right before it that are its reasons."""
     loosely: bool = False
 
 
@@ -81,14 +81,14 @@ class Aim:
 
     text: str
     on_the_way: bool = False
-    """True if it may be another than the question: `then we need to determine whether A`."""
+    """True if it may be a step on the way to the question: `then we need to determine whether A`."""
     force: Choice["asks", "aims", "concludes"] = "asks"
     """asks: whether it holds; aims: that it is to be shown; concludes: that it is what the text comes to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contradicts:
-    """The statement that what was said before is said to contradict."""
+    """The claim that what was said before contradicts a statement."""
 
     text: str
     of_context: bool = False

@@ -1,4 +1,4 @@
-"""From the moves of a sentence to units, which say by clauses and places in the text what a critic judges."""
+"""Turns the moves of a sentence into units, whose claims are clauses with their places in the text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

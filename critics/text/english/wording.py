@@ -63,7 +63,7 @@ def _letters(text: str) -> str:
 
 
 def backed_by(said: list[Move], reasons: list[Move], *, loosely: bool = False) -> list[Move] | None:
-    """Return reasons and what is said: its first conclusion rests on them. None where they are no reasons of it."""
+    """Return the reasons, then what is said, whose first conclusion rests on them; None where they are no reasons."""
     first = next((at for at, move in enumerate(said) if not isinstance(move, Claim) or move.inferred), None)
     drawn = None if first is None else said[first]
     if first is None or not isinstance(drawn, Claim | Judged) or drawn.because:
@@ -84,7 +84,7 @@ def listed(numbers: str) -> tuple[int, ...]:
 
 
 def sourced(mode: Claim, match: re.Match[str]) -> Claim:
-    """Return the mode of what stands beside a source: `as stated in premise 3` quotes it, `from premise 3` does not."""
+    """Return the mode of a claim beside a source: `as stated in premise 3` quotes it, `from premise 3` does not."""
     is_given = not mode.inferred and re.search(r"\b(?:stated|given|said) (?:in|by)\b|according to", match[0], ANY_CASE)
     numbers = mode.cited or cited(match)
     of_premises = not numbers and re.search(r"\b(?:premises|rules|facts|information|context)\b", match[0], ANY_CASE)
