@@ -108,9 +108,7 @@ class Chart:
 
     def rearranged(self, tokens: Iterable[Token]) -> "Chart":
         """Return a chart of the same words in another order; it bars this sentence too."""
-        other = replace(self, tokens=tuple(tokens), memory={}, furthest=0)
-        other.num_variables = self.num_variables + 1_000
-        return other
+        return replace(self, tokens=tuple(tokens), memory={}, furthest=0, num_variables=self.num_variables + 1_000)
 
     def is_name(self, at: int) -> bool:
         """Say whether a token is a name."""

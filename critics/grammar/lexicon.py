@@ -97,7 +97,6 @@ def verb_forms() -> VerbForms:
                 forms.setdefault(form, verb)
     for forms in (found.past, found.participle):
         forms.pop("-", None)
-    for forms in (found.past, found.participle):
         for form in [form for form, verb in forms.items() if form in found.bases and verb in rare]:
             # `Feed` is no past of `fee`.
             del forms[form]

@@ -16,7 +16,7 @@ _LISTED = re.compile(
 _VALUES = r"true(?:, false,? or (?:unknown|uncertain)| or false)?"
 _QUESTION_LEAD = re.compile(
     rf"(?:query: ?)?(?:based on the above information, ?)?is the following statement {_VALUES} ?[?:] ?"
-    r"|(?:query: ?)?true(?:, false,? or (?:unknown|uncertain)| or false) ?[?:] ?"
+    rf"|(?:query: ?)?{_VALUES} ?[?:] ?"
     r"|(?:prove|question) ?: ?"
     r"|(?:does it follow|is it true|can (?:we|it) (?:conclude|be concluded)|is it the case) that ",
     re.IGNORECASE,

@@ -246,7 +246,7 @@ class _Moment:
     def _again(self, literal: Literal) -> "Iterator[tuple[str, _Moment]]":
         """Yield the rules that give a fact and were said too long ago, to be said again."""
         ledger = self.trial.ledger.fork()
-        used = {at for step in ledger.steps(fact(literal), ledger.rules()) for at in step.premises}
+        used = {at for step in ledger.steps(fact(literal)) for at in step.premises}
         for text in {self.case.rules[at] for at in used if at in self.case.rules}.difference(self.left):
             after = self.case.tried(self.trial, text, self.num_said)
             if after is not None:

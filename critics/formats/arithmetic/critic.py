@@ -16,7 +16,7 @@ from critics.replay.answers import free_answer
 from critics.replay.arithmetic import ENGINE, check_arithmetic, numbers_of
 from critics.text.answer_reader import read_answer
 from critics.verdict import Malformed, TimedOut, Unproved, Verdict
-from critics.verdict.certificate import RecordedEvidence, certify
+from critics.verdict.certificate import certify
 from critics.verdict.conclusion import Refusal, brief, certified, refused, wrong_answer
 
 MAX_CHARACTERS = 30_000
@@ -147,7 +147,7 @@ def judge_arithmetic(problem: Problem, attempt: Attempt) -> Verdict:
     if answer not in results:
         return Unproved("answer_not_computed", answer, f"no equation gives {answer}; the last one gives {results[-1]}")
     evidence = {"completion": text, "equations": [sides for sides, _ in listed], "reference": "none"}
-    made = certify("arithmetic", problem, answer, RecordedEvidence(evidence), engine=ENGINE, formal=None)
+    made = certify("arithmetic", problem, answer, evidence, engine=ENGINE)
     return certified(made, check_arithmetic, {"other_attempt": _NOT_FOUND})
 
 

@@ -49,9 +49,7 @@ def english_certificate(problem: Problem, trial: Trial, spans: Sequence[Span], c
     """Return the certificate of a trial that ended well, digest included."""
     assert trial.claimed is not None
     language = trial.language
-    closure: list[dict[str, object]] | None = None
-    if trial.proved == "unknown":
-        closure = derivation(saturation(language).entries)
+    closure = derivation(saturation(language).entries) if trial.proved == "unknown" else None
     evidence = EnglishEvidence(
         language.source,
         language.semantics.kind,

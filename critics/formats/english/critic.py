@@ -23,7 +23,7 @@ from critics.replay.sorts import SortError
 from critics.text.blocks import answer_of
 from critics.text.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
 from critics.text.english.outline import Outline
-from critics.text.english.passage import TextSentence, lines, repeated
+from critics.text.english.passage import TextSentence, lines
 from critics.text.english.span import coverage, painted
 from critics.text.english.steps import Ledger, Warrant
 from critics.text.english.wording import answer_in
@@ -88,7 +88,8 @@ def read_english(problem: Problem, attempt: Attempt) -> Verdict:
     outline = Outline(language, problem.question)
     answer = _last_answer(sentences, problem)
     try:
-        _check_consistency(language)
+        if _contradicts_itself(language):
+            return _unread(Vacuous("inconsistent_context", answer, "the context contradicts itself"), text)
         ledger = Ledger(forward=language.semantics.forward)
         for clause in language.stated:
             ledger.add(clause, Warrant("context", ()))
@@ -96,9 +97,7 @@ def read_english(problem: Problem, attempt: Attempt) -> Verdict:
         return _unread(TimedOut("work_limit", answer, brief(str(error) or "the context takes too much work")), text)
     except (ArityError, SortError) as error:
         return _unread(CriticError("no_reference", answer, brief(str(error))), text)
-    except _InconsistentError:
-        return _unread(Vacuous("inconsistent_context", answer, "the context contradicts itself"), text)
-    return _tried(problem, attempt, Trial(problem, language, ledger, repeated(sentences)), sentences, answer, outline)
+    return _tried(problem, attempt, Trial(problem, language, ledger), sentences, answer, outline)
 
 
 def _tried(
@@ -156,17 +155,11 @@ def _last_answer(sentences: Sequence[TextSentence], problem: Problem) -> str | N
     return None
 
 
-class _InconsistentError(Exception):
-    """The context contradicts itself, so that everything follows."""
-
-
-def _check_consistency(language: ProblemLanguage) -> None:
+def _contradicts_itself(language: ProblemLanguage) -> bool:
+    """Say whether everything follows from the context; raises `WorkLimitExceeded` and `OutOfWork`."""
     if language.semantics.forward:
-        clashes = saturation(language).contradiction() is not None
-    else:
-        clashes = not is_consistent(language.stated)
-    if clashes:
-        raise _InconsistentError
+        return saturation(language).contradiction() is not None
+    return not is_consistent(language.stated)
 
 
 def _unread(verdict: Verdict, text: str) -> Verdict:

@@ -4,6 +4,7 @@ The first sentence that does not hold ends the trial with a `BadSentence` that q
 is said under one is given up at its end, but for the implication, or the denial where a contradiction was met.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,7 +14,7 @@ from critics.replay.answers import in_terms_of
 from critics.replay.clauses import Implication, OutOfWork, denied, fact, follows
 from critics.text.blocks import answer_of
 from critics.text.english.language import ProblemLanguage, Said
-from critics.text.english.passage import Passage, TextSentence
+from critics.text.english.passage import MAX_REPEATED, Passage, TextSentence
 from critics.text.english.steps import Ledger, Warrant
 from critics.text.english.unit import (
     Aim,
@@ -48,8 +49,6 @@ class Trial:
     problem: Problem
     language: ProblemLanguage
     ledger: Ledger
-    repeated: int | None = None
-    """The place of the first sentence that is said too often."""
     spans: list[Span] = field(default_factory=list[Span])
     claimed: str | None = None
     """The last answer, in the problem's terms."""
@@ -71,6 +70,7 @@ class Trial:
     """The first conclusion that was drawn about the question before its proof."""
     _late: BadStep | None = None
     """The first claim after the last answer."""
+    _repeated: Counter[str] = field(default_factory=Counter[str])
     _said: set[str] = field(default_factory=set[str])
     """The canonical texts of the clauses that sentences said."""
     _is_asked: bool = False
@@ -80,7 +80,8 @@ class Trial:
         """Try one sentence; raises `BadSentence`."""
         self._line, self._index = line, index
         said: list[int] = []
-        if index == self.repeated:
+        self._repeated[line.passage.text] += any(map(str.isalpha, line.passage.text))
+        if self._repeated[line.passage.text] > MAX_REPEATED:
             # Attack: lengthen the rationale with what is known.
             raise self._refused(Unproved, "repeated_step", "the sentence is said again and again")
         try:
@@ -169,7 +170,7 @@ class Trial:
             at = None if clause in self.language.goal else self.ledger.find(clause)
             if at is None or at in self._last or self.ledger.entries[at].step.how != "context":
                 continue
-            steps = self.ledger.steps(clause, self.ledger.rules())
+            steps = self.ledger.steps(clause)
             if all(set(self._last).isdisjoint(step.premises) for step in steps):
                 raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is said before it")
 
@@ -216,7 +217,7 @@ class Trial:
     def _step(self, clause: Implication) -> Warrant:
         """Return the step that gives a clause, by a rule that was just read out where one was."""
         other: Warrant | None = None
-        for step in self.ledger.steps(clause, self.ledger.rules()):
+        for step in self.ledger.steps(clause):
             used = [at for at in step.premises if not self.ledger.entries[at].clause.is_fact]
             if not self._pending or not used or not self._pending.isdisjoint(used) or self._are_granted(used):
                 return step
@@ -259,7 +260,7 @@ class Trial:
                 used.add(known)
                 chosen.append(self.ledger.entries[known].step)
                 continue
-            for step in self.ledger.steps(clause, self.ledger.rules()):
+            for step in self.ledger.steps(clause):
                 if best is None or _met(groups, {*used, *step.premises}) > _met(groups, {*used, *best.premises}):
                     best = step
                 if _met(groups, {*used, *best.premises}) == len(groups):
@@ -277,7 +278,7 @@ class Trial:
     def _check_plain(self, claim: Claim) -> None:
         """Raise the reason why a claim does not hold at all, where it does not."""
         for clause in claim.said:
-            if self.ledger.find(clause) is None and next(self.ledger.steps(clause, self.ledger.rules()), None) is None:
+            if self.ledger.find(clause) is None and next(self.ledger.steps(clause), None) is None:
                 raise self._unsupported(clause)
 
     def _unsupported(self, clause: Implication) -> BadSentence:

@@ -264,7 +264,7 @@ class Support:
                 if not is_open and one.canonical() != clause.canonical():
                     ledger.add(one, Warrant("context", ()))
             try:
-                if not any(wanted <= set(s.premises) for s in islice(ledger.steps(clause, ledger.rules()), _MAX_WAYS)):
+                if not any(wanted <= set(s.premises) for s in islice(ledger.steps(clause), _MAX_WAYS)):
                     return False
             except OutOfWork:
                 return False

@@ -116,10 +116,8 @@ class Statements:
 
     def has_either(self, said: Sequence[TextSentence]) -> bool:
         """Say whether `either` stands anywhere."""
-        return any(
-            "either" in text.lower()
-            for text in [*self.problem.said, *self.axioms, *(line.passage.text for line in said)]
-        )
+        told = [*self.problem.said, *self.axioms, *(line.passage.text for line in said)]
+        return any("either" in text.lower() for text in told)
 
     def reads(self, text: str) -> bool:
         """Say whether a text is a statement; a pronoun that opens it may stand for somebody."""
@@ -168,8 +166,7 @@ class Statements:
         denial = DENIALS.match(text)
         if denial is not None:
             inner = self.reading(text[denial.end() :], last)
-            denies = None if inner is None else (negated(inner.formula), negated(inner.exclusive))
-            return None if inner is None or denies is None else replace(inner, formula=denies[0], exclusive=denies[1])
+            return inner and replace(inner, formula=negated(inner.formula), exclusive=negated(inner.exclusive))
         found = self._read(text)
         pronoun = _PRONOUN.match(text)
         if found is None and last is not None and pronoun is not None:

@@ -12,8 +12,7 @@ Where the semantics is `forward`, a rule gives its conclusion from its premises 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal as Choice
 from typing import TypeAlias
 
@@ -54,6 +53,8 @@ class Ledger:
     hidden: set[int] = field(default_factory=set[int])
     _places: dict[str, int] = field(default_factory=dict[str, int])
     _facts: dict[Kind, dict[Literal, int]] = field(default_factory=dict[Kind, dict[Literal, int]])
+    _rules: list[int] = field(default_factory=list[int])
+    """The entries that are no facts."""
     _work: int = 0
 
     def add(self, clause: Implication, step: Warrant) -> int:
@@ -67,6 +68,8 @@ class Ledger:
         self._places[clause.canonical()] = at
         if clause.is_fact:
             self._facts.setdefault(kind(clause.fact), {})[clause.fact] = at
+        else:
+            self._rules.append(at)
         return at
 
     def discharge(self, clause: Implication, step: Warrant, assumption: int) -> None:
@@ -88,6 +91,8 @@ class Ledger:
             self._places.pop(clause.canonical(), None)
             if clause.is_fact:
                 self._facts[kind(clause.fact)].pop(clause.fact, None)
+            elif at in self._rules:
+                self._rules.remove(at)
 
     def fact(self, literal: Literal) -> int | None:
         """Return the entry of a literal that is established as a fact."""
@@ -102,7 +107,7 @@ class Ledger:
         """Return all that leads to clauses, themselves included where they are established."""
         found: set[int] = set()
         todo = [at for clause in said if (at := self.find(clause)) is not None]
-        todo += [at for clause in said for step in self.steps(clause, self.rules()) for at in step.premises]
+        todo += [at for clause in said for step in self.steps(clause) for at in step.premises]
         while todo:
             at = todo.pop()
             if at not in found:
@@ -115,34 +120,34 @@ class Ledger:
 
         Attack: `Pip is a wren or a newt`, of a Pip that is a wren.
         """
-        cases, rules = clause.conclusions, self.rules()
+        cases = clause.conclusions
         if clause.premises or len(cases) < 2 or self.find(clause) is not None:
             return False
-        asked = [{str(given) for at in rules for given in _given(case, self.entries[at].clause)} for case in cases]
-        alone = (one for case in cases for one in (self.fact(case), *self.steps(fact(case), rules)))
+        asked = [
+            {str(given) for at in self._rules for given in _given(case, self.entries[at].clause)} for case in cases
+        ]
+        alone = (one for case in cases for one in (self.fact(case), *self.steps(fact(case))))
         return not asked[0].intersection(*asked) and any(one is not None for one in alone)
 
     def fork(self) -> "Ledger":
         """Return an independent ledger with the same entries."""
         facts = {kind: dict(known) for kind, known in self._facts.items()}
-        return replace(self, entries=[*self.entries], hidden={*self.hidden}, _places=copy(self._places), _facts=facts)
+        lists = [*self.entries], {*self.hidden}, self._places.copy(), facts, [*self._rules]
+        return Ledger(self.forward, *lists, _work=self._work)
 
     def consequences(self, new: Iterable[Literal]) -> Iterator[Literal]:
         """Yield what one instance of a rule gives from facts, some of these among them; some of it more than once.
 
         Left out is what has a variable that no single one of its conditions binds. Raises `OutOfWork`.
         """
-        yield from (found for found, _ in self._units(self.rules(), dict.fromkeys(new, ())))
+        yield from (found for found, _ in self._units(self._rules, dict.fromkeys(new, ())))
 
-    def rules(self) -> list[int]:
-        """Return the entries that are no facts."""
-        return [at for at, entry in enumerate(self.entries) if not entry.clause.is_fact and at not in self.hidden]
-
-    def steps(self, target: Implication, rules: Sequence[int]) -> Iterator[Warrant]:
-        """Yield the ways in which a clause follows in one step by the given rules and any facts.
+    def steps(self, target: Implication) -> Iterator[Warrant]:
+        """Yield the ways in which a clause follows in one step by any rules and facts.
 
         Raises `OutOfWork`.
         """
+        rules = [*self._rules]
         if target.variables() or target.premises:
             yield from self._rule_steps(self._opened(target), rules)
             return

@@ -20,7 +20,7 @@ def cited(match: re.Match[str]) -> tuple[int, ...]:
     """Return the numbers of the premises that a source names; the last is 0."""
     numbers = _NUMBERS.search(match[0])
     if numbers:
-        return tuple(int(number) for number in re.findall(r"\d+", numbers["numbers"]))
+        return listed(numbers["numbers"])
     if re.search(r"\b(?:last|final) (?:rule|premise|fact|condition)\b", match[0], ANY_CASE):
         return (0,)
     nth = re.findall(r"\b(\d{1,2})(?:st|nd|rd|th)\b", match[0])
