@@ -279,11 +279,20 @@ LISTED = (
         ),
         ("Tom is nice.", "Tom is kind. Then Bob is red. So Tom is big. So Tom is nice.\nAnswer: true"),
         ("Tom is nice.", "Tom is kind. To conclude, Bob is red. Tom is big. So Tom is nice.\nAnswer: true"),
+        ("Tom is nice.", "We already know that Tom is big. So Tom is nice.\nAnswer: true"),
+        ("Tom is nice.", 'From "Bob is red" we know "Tom is big". So Tom is nice.\nAnswer: true'),
+        ("Tom is nice.", "From the premise that Bob is red, Tom is big. So Tom is nice.\nAnswer: true"),
     ],
 )
 def test_words_that_say_nothing_hide_no_claim(question: str, text: str) -> None:
     for dataset in (None, "proofwriter"):
         assert certistar.judge(LISTED, question, text, dataset=dataset).verdict != "certified"
+
+
+@pytest.mark.parametrize("lead", ["Tom is kind. We already know that Tom is kind.", 'From "Tom is kind" we know'])
+def test_the_same_words_around_what_holds_are_certified(lead: str) -> None:
+    text = f"{lead} Tom is big. If someone is big then they are nice. So Tom is nice.\nAnswer: true"
+    assert certistar.judge(LISTED, "Tom is nice.", text).verdict == "certified"
 
 
 def test_a_plural_with_a_meaning_of_its_own_has_no_singular() -> None:

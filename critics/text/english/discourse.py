@@ -334,9 +334,11 @@ class _Sentence:
         if match is not None:
             inferred = mode.inferred or (not mode.of_premises and bool(match["infers"] or match["shown"]))
             is_given = not match["infers"] and not match["shown"] and _STATED.search(match[0])
-            inner = replace(
-                wording.promised(mode, is_given), inferred=inferred, cited=mode.cited or wording.cited(match)
-            )
+            cites = mode.cited or wording.cited(match)
+            inner = replace(wording.promised(mode, is_given), inferred=inferred, cited=cites)
+            if "already" in match[0]:
+                # Attack: we already know what nobody has said.
+                inner = replace(inner, promise=max(inner.promise, Promise.GIVEN))
             if match["infers"]:
                 is_last = mode.of_last or (concludes and not mode.of_premises)
                 inner = replace(inner, promise=Promise.NONE, of_last=is_last)
@@ -375,14 +377,15 @@ class _Sentence:
                 quoted = phrases.QUOTED.match(rest) if quoted["sep"] else None
             rest = rest.strip(" ,")
             after = [] if not rest else self.read(rest, replace(mode, inferred=True, promise=Promise.NONE), depth + 1)
-            return None if said is None or after is None else [*said, *after]
+            # Attack: from "Tom is kind" we know that Ann is big.
+            return None if said is None or after is None else wording.backed_by(after, said, loosely=True)
         if match["quote"] is not None or not match["sep"]:
             for comma in [at.start() for at in re.finditer(r", ", rest)][::-1]:
                 said = self._held(match[0], self.read(rest[:comma], source, depth + 1))
                 then = replace(mode, inferred=True, promise=Promise.NONE)
                 after = None if said is None else self.read(rest[comma + 2 :], then, depth + 1)
                 if said is not None and after is not None:
-                    return [*said, *after]
+                    return wording.backed_by(after, said, loosely=True)
             if match["quote"] is not None:
                 return None
         return self.read(rest, wording.sourced(mode, match), depth + 1)
@@ -403,11 +406,8 @@ class _Sentence:
         if match is None or not match.start():
             return None
         # In brackets it is of the last of several statements.
-        parts = (
-            self._split(text, mode, depth)
-            if text.endswith((")", "]")) and not self.reads(text[: match.start()])
-            else None
-        )
+        is_of_last = text.endswith((")", "]")) and not self.reads(text[: match.start()])
+        parts = self._split(text, mode, depth) if is_of_last else None
         if parts is not None:
             return parts
         return self.read(text[: match.start()], wording.sourced(mode, match), depth + 1)
