@@ -89,6 +89,15 @@ def test_a_part_that_is_cut_short_says_where_and_goes_on(tmp_path: Path) -> None
     assert json.loads((tmp_path / "gpu.json").read_text())[0]["part"] == "smoke"
 
 
+def test_a_whole_bench_leaves_nothing_out(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setitem(PARTS, "vllm", replace(PARTS["vllm"], needs="no_such_package"))
+    words = ("--on", "cpu", "--toy", "--out", tmp_path, "--parts", "vllm")
+    done, whole = bench(*words), bench(*words, "--whole")
+    assert (done.exit_code, whole.exit_code) == (0, 1), whole.output
+    assert "no_such_package is not installed" in whole.stdout
+    assert "cut short in vllm" in whole.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -17,6 +17,7 @@ from rollout.formulas import ahead
 from rollout.formulas.ahead import generate_ahead
 from rollout.formulas.generator import FormulaDrawing, generate
 from rollout.formulas.languages import FirstOrderFormulas, Formulas, PropositionalFormulas, RegularExpressions
+from training.rounds.processes import end_server
 
 SMALL = RegularExpressions(categories=(2, 3, 4, 9), split="test")
 """Two of its categories run out, and many draws are duplicates."""
@@ -67,6 +68,7 @@ def test_without_its_processes_the_rest_is_drawn_all_the_same(monkeypatch: pytes
 def test_two_processes_make_what_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead, "MIN_NUM", 0)
     assert list(generate_ahead(SMALL, 130, seed=1, jobs=2)) == list(generate(SMALL, 130, seed=1))
+    end_server()  # forks of it would import torch anew for each stage of later tests
 
 
 def test_few_formulas_are_not_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:

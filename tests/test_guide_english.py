@@ -233,3 +233,23 @@ def test_the_shipped_configuration_measures_a_model_beside_the_random_writer(tmp
     for name in ("checkpoints_base-easy", "random"):
         record = json.loads((tmp_path / "out" / name / "guided" / "evaluation.json").read_text(encoding="utf-8"))
         assert record["modes"]["sampled"]["n"] == 6
+
+
+def test_the_random_writer_writes_traces_and_learns_nothing(tmp_path: Path) -> None:
+    problems, out = tmp_path / "problems.jsonl", tmp_path / "traces.jsonl"
+    problems.write_text(json.dumps(PIP.record()) + "\n", encoding="utf-8")
+    own = ["configs/english_guide.yaml", "--set", "model.name=random"]
+    ended = CliRunner().invoke(app, ["rollout", *own, "--problems", str(problems), "--out", str(out)])
+    assert (ended.exit_code, len(out.read_text(encoding="utf-8").splitlines())) == (0, 1), ended.output
+    for plan in ([], ["--dry-run"]):
+        refused = CliRunner().invoke(app, ["run", *own, "--out", str(tmp_path / "run"), *plan])
+        assert (refused.exit_code, "certistar evaluate" in refused.stderr) == (2, True), refused.output
+
+
+@pytest.mark.slow
+def test_the_shipped_configuration_trains_on_what_the_guide_wrote(tmp_path: Path) -> None:
+    small = ["--set", "star.problems_per_round=4", "--set", "evaluation.num_problems=4"]
+    ended = CliRunner().invoke(app, ["run", "configs/english_guide.yaml", "--out", str(tmp_path), *small])
+    assert ended.exit_code == 0, ended.output
+    record = json.loads((tmp_path / "guided/seed-0/round-000/evaluation.json").read_text(encoding="utf-8"))
+    assert set(record["modes"]) == {"sampled", "free"}  # the other cell of the square

@@ -12,7 +12,7 @@ import ast
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -62,6 +62,8 @@ class Commands(TyperGroup):
 
 _WRITTEN = ("out", "table", "figure")
 """Options that name what a command writes anew."""
+_ASKING = ("answer", "demo", "evaluate", "failures", "problems", "rollout", "run")
+"""Commands that may ask servers."""
 
 
 def command(name: str) -> Any:
@@ -97,13 +99,12 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
         from critics.errors import InputError, RunFailed
         from training.extras import lack
         from training.preemption import STATUS, Preempted, raised
-        from training.workers.replies import kept_replies
 
         try:
             _refuse_to_overwrite(kwargs)
             # Other commands end at once, or answer to SIGTERM themselves.
             ended = raised() if function.__name__ == "evaluate" else nullcontext()
-            with ended, kept_replies(function.__name__, kwargs):
+            with ended, _kept_replies(function.__name__, kwargs):
                 function(*args, **kwargs)
         except InputError as error:
             _fail(error, 2)
@@ -117,6 +118,14 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
             _fail(RunFailed("interrupted; run the same command again to go on"), 130)
 
     return guarded
+
+
+def _kept_replies(command: str, options: Mapping[str, object]) -> AbstractContextManager[None]:
+    if command not in _ASKING:
+        return nullcontext()
+    from training.workers.replies import kept_replies
+
+    return kept_replies(command, options)
 
 
 def _refuse_to_overwrite(options: Mapping[str, object]) -> None:

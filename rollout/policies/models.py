@@ -113,6 +113,9 @@ def config_of(model_name: str) -> Any:
     """Return a model's configuration; raises `PolicyError`."""
     import transformers
 
+    if model_name == RANDOM:
+        told = "measure it with `certistar evaluate`, or train a model on what `certistar rollout` makes of it"
+        raise PolicyError(f"model.name: {RANDOM} has no weights and learns nothing; {told}")
     require_folder(model_name)
     name, at = source(model_name)
     loader: Any = transformers.AutoConfig

@@ -21,7 +21,7 @@ from traceback import format_exc
 from critics.errors import InputError
 from critics.workers.own_time import die_with_parent
 from training.benches.cells import BenchCell, Setting, settle, started
-from training.benches.parts import PARTS, REMEDIES, is_installed
+from training.benches.parts import PARTS, REMEDIES
 from training.benches.results import (
     ALL,
     FINISHED,
@@ -48,8 +48,6 @@ def qualify(
 
     Raises `InputError` where there is no GPU, for parts that are not known, and where `out` is of another machine.
     """
-    if not is_installed("tools.gpu") and Path("tools", "gpu").is_dir():
-        sys.path.append(str(Path.cwd()))  # an installed certistar, started in a clone: its parts lie there
     wanted = list(parts or PARTS)
     if unknown := [part for part in wanted if part not in PARTS]:
         raise InputError(f"--parts {unknown[0]}: must be among {', '.join(PARTS)}")

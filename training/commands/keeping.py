@@ -53,9 +53,6 @@ if TYPE_CHECKING:
     from training.configuration.run import RunConfig
     from training.curation.derivation import Derivation
 
-FORMALISED = "english"
-"""The format of texts whose sentences are formalised."""
-
 
 @dataclass(frozen=True, slots=True)
 class FilterOptions:
@@ -171,8 +168,10 @@ def _filter_table(
     if reading.format is not None and reading.format not in registry.formats():
         raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, registry.formats())}")
     if asked.formalise is not None:
-        if reading.format not in (None, FORMALISED):
-            raise InputError(f"--formalise is for texts in English: use --as {FORMALISED}, not {reading.format}")
+        from rollout.strategies.formalisation import FORMAT
+
+        if reading.format not in (None, FORMAT):
+            raise InputError(f"--formalise is for texts in English: use --as {FORMAT}, not {reading.format}")
         if reading.dataset in TRANSLATORS:
             raise InputError(f"--formalise: the critic reads the English of {reading.dataset} itself; leave it out")
         if keep not in CERTIFIED:
@@ -213,19 +212,20 @@ def _config(told: str) -> "RunConfig":
 
 def _formal_versions(table: Table, told: str, opened: Path) -> list[Trace]:
     """Return the texts with a policy's formulas; what an earlier, interrupted call wrote is kept."""
-    from rollout.strategies.formalisation import is_short_enough, with_formulas
+    from rollout.strategies.formalisation import FORMAT, is_short_enough, with_formulas
     from training.exchange.formalising import served, server_of
 
     problems = to_be_formalised(table.rationales)
     short = [problem for problem in problems if is_short_enough(problem)]
     unasked = [problem for problem in problems if not is_short_enough(problem)]
-    left = [with_formulas(Trace(p.id, p, FORMALISED, ""), None) for p in unasked]
+    left = [with_formulas(Trace(p.id, p, FORMAT, ""), None) for p in unasked]
     server = server_of(told) or _config(told).model.server
     return [*(_written(short, _config(told), opened) if server is None else served(server, short, opened)), *left]
 
 
 def _written(problems: Sequence[Problem], config: "RunConfig", opened: Path) -> list[Trace]:
     """Return texts with the formulas of a model in this process."""
+    from rollout.strategies.formalisation import FORMAT
     from training.records.open_store import OpenStore
     from training.rounds.rollout_store import stored_strategy
     from training.workers.policy import quiet_policy
@@ -234,7 +234,7 @@ def _written(problems: Sequence[Problem], config: "RunConfig", opened: Path) -> 
     arm, size = config.arms[0], config.sampling.batch_size
     policy = quiet_policy(config, arm, None)
     sampling = config.sampling.sampling("free", samples=1)
-    work = stored_strategy(Formalising(FORMALISED), OpenStore(opened), config, arm, formalise=FORMALISED)
+    work = stored_strategy(Formalising(FORMAT), OpenStore(opened), config, arm, formalise=FORMAT)
     listed = list(batches(problems, size))
     shown = tracked(listed, total=len(listed), what=f"formalising, {size} texts at a time")
     return [trace for batch in shown for trace in work.attempts(policy, batch, sampling, seed=config.seeds[0])]

@@ -17,6 +17,7 @@ from critics.replay.certificate import is_list
 from critics.text.answer_reader import read_answer
 from critics.text.blocks import answer_of
 from training.configuration.section import nearest
+from training.records.tables import GOLD
 
 Values: TypeAlias = Mapping[str, Any]
 """Values of a row by their columns."""
@@ -28,7 +29,7 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "context": ("context", "facts", "premises", "theory", "passage", "story"),
     "question": ("question", "problem", "query", "ask"),
     "options": ("options", "choices"),
-    "answer": ("answer", "gold", "gold_answer", "label", "target", "ground_truth", "correct_answer", "expected_answer"),
+    "answer": GOLD,
     "rationale": (
         *("rationale", "completion", "reasoning", "chain_of_thought", "cot", "explanation", "solution", "why"),
         *("response", "output", "generation", "model_output", "chosen"),

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -33,13 +34,20 @@ def served(server: ServerSettings, problems: Sequence[Problem], work: Path) -> I
     """Yield the texts with the server's formulas, in order; replies that `work` holds already are not asked again."""
     known = _read(work)
     with ThreadPoolExecutor(server.parallel) as pool, work.open("a", encoding="utf-8") as file:
-        asked = [None if problem.id in known else pool.submit(_reply, server, problem) for problem in problems]
-        for problem, future in tracked(zip(problems, asked, strict=True), total=len(problems), what="formalising"):
+        bodies = [_request(server, problem) for problem in problems]
+        # By all that is asked: another model, or another table, may be filtered to the same folder.
+        names = [sha256(body).hexdigest() for body in bodies]
+        asked = [
+            None if name in known else pool.submit(_reply, server, body)
+            for name, body in zip(names, bodies, strict=True)
+        ]
+        listed = zip(problems, names, asked, strict=True)
+        for problem, name, future in tracked(listed, total=len(problems), what="formalising"):
             if future is not None:
-                known[problem.id] = future.result()
-                file.write(f"{json.dumps([problem.id, *known[problem.id]])}\n")
+                known[name] = future.result()
+                file.write(f"{json.dumps([name, *known[name]])}\n")
                 file.flush()
-            text, finished = known[problem.id]
+            text, finished = known[name]
             yield formalised(Trace(problem.id, problem, FORMAT, text, finished=finished))
 
 
@@ -49,13 +57,16 @@ def _read(work: Path) -> dict[str, tuple[str, bool]]:
     return {name: (text, finished) for name, text, finished in map(json.loads, lines)}
 
 
-def _reply(server: ServerSettings, problem: Problem) -> tuple[str, bool]:
-    """Ask about one text, at temperature 0; raises `RunFailed` where the server has no answer after its retries."""
+def _request(server: ServerSettings, problem: Problem) -> bytes:
     asked = {"model": server.model, "messages": request(problem), "temperature": 0, "max_tokens": MOST_TOKENS}
+    return json.dumps({**asked, **server.extra_body}).encode()
+
+
+def _reply(server: ServerSettings, body: bytes) -> tuple[str, bool]:
+    """Ask about one text; raises `RunFailed` where the server has no answer after its retries."""
     key = os.environ.get(server.key_variable or "OPENAI_API_KEY")
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
     address = f"{server.base_url.rstrip('/')}/chat/completions"
-    body = json.dumps({**asked, **server.extra_body}).encode()
     for left in range(server.retries, -1, -1):
         try:
             with urlopen(Request(address, body, headers), timeout=server.timeout_s) as answer:

@@ -30,6 +30,8 @@ _FILES = (*_ENDINGS, *_PACKED)
 _DESCRIPTIONS = ("croissant.json", "dataset_info.json", "dataset_infos.json", "state.json", "README.json")
 """Files that say what lies beside them."""
 _HUB_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+?)(?::(?P<split>[\w.\[\]%-]+))?")
+GOLD = ("answer", "gold", "gold_answer", "label", "target", "ground_truth", "correct_answer", "expected_answer")
+"""Names of columns of gold answers."""
 _MOST_CHARACTERS = 2**31 - 1
 """Most characters of one cell of a CSV file."""
 

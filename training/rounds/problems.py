@@ -17,10 +17,9 @@ from training.configuration.problems import ProblemsConfig
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError
 from training.records.store import read_records
-from training.records.tables import columns_of, whole_rows
+from training.records.tables import GOLD, columns_of, whole_rows
 
 log = logging.getLogger(__name__)
-_GOLD = ("answer", "gold", "gold_answer", "label", "target", "ground_truth", "correct_answer", "expected_answer")
 
 
 class _Named(Protocol):
@@ -98,7 +97,7 @@ def _own_problems(path: Path, dataset: str, answers: str | None) -> Iterator[Pro
     ids: set[str] = set()
     rows = whole_rows(path)
     names = columns_of(rows)
-    if "answer" not in names and (other := next((n for n in names if n.lower() in _GOLD), None)):
+    if "answer" not in names and (other := next((n for n in names if n.lower() in GOLD), None)):
         # Gold answers that nobody reads are none, and then a proof of any answer counts.
         raise InputError(f"{path}: the gold answers' column is called 'answer', and not {other!r}; rename it")
     gold = [value for row in rows if (value := row.values.get("answer")) not in (None, "")]

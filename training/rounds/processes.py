@@ -89,9 +89,6 @@ class Child:
         if QUIET not in warnings:
             os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [warnings, QUIET]))
         context = multiprocessing.get_context("forkserver")
-        server: Any = forkserver
-        if server._forkserver._preload_modules != [PRELOADED]:
-            end_server()  # of one that was begun for something else, each process would import torch anew
         context.set_forkserver_preload([PRELOADED])
         self.connection, theirs = context.Pipe()
         self._stays = stays

@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 from critics.errors import RunFailed
 from rollout.engines import vllm
-from rollout.policies.models import RANDOM
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
 from training.configuration.strategies import RoundTripConfig
@@ -82,11 +81,6 @@ def run(
     check_installed(config.training.trackers)
     if config.model.engine == "vllm":
         vllm.require()
-    if config.model.policy == RANDOM:
-        raise ConfigError(
-            "model.name: random learns nothing; measure it with `certistar evaluate`, and train a model on what "
-            "`certistar rollout` and `certistar filter` make of it"
-        )
     server_must_do(config)
     if any(isinstance(arm.strategy, RoundTripConfig) and arm.strategy.rounds != 1 for arm in config.arms):
         raise ConfigError("round_trip.rounds: only trips of one round teach; `certistar evaluate` measures longer ones")

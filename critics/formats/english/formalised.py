@@ -123,7 +123,11 @@ def _verdict(
     for each in judged:
         if each.refusal is not None:
             raise each.refusal
-    if answer is None or answers_early(text, problem):
+    ended = text
+    for line, piece in formal.text[-1:]:
+        if isinstance(piece, Answered):  # it may be no line of its own
+            ended = f"{text[: line.passage.span[0]]}\nAnswer: {piece.value}"
+    if answer is None or answers_early(ended, problem):
         raise Refusal(Malformed, "no_answer", "the text has no answer, or more than one")
     goal = formal.question
     if goal.formula is None or asked is None:
