@@ -12,7 +12,7 @@ import ast
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -104,7 +104,10 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
             _refuse_to_overwrite(kwargs)
             # Other commands end at once, or answer to SIGTERM themselves.
             ended = raised() if function.__name__ == "evaluate" else nullcontext()
-            with ended, _kept_replies(function.__name__, kwargs):
+            kept: Any = nullcontext()
+            if function.__name__ in _ASKING:
+                kept = import_module("training.workers.replies").kept_replies(function.__name__, kwargs)
+            with ended, kept:
                 function(*args, **kwargs)
         except InputError as error:
             _fail(error, 2)
@@ -118,14 +121,6 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
             _fail(RunFailed("interrupted; run the same command again to go on"), 130)
 
     return guarded
-
-
-def _kept_replies(command: str, options: Mapping[str, object]) -> AbstractContextManager[None]:
-    if command not in _ASKING:
-        return nullcontext()
-    from training.workers.replies import kept_replies
-
-    return kept_replies(command, options)
 
 
 def _refuse_to_overwrite(options: Mapping[str, object]) -> None:

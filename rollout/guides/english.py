@@ -105,7 +105,6 @@ class _Case:
     _read: dict[str, tuple[TextSentence, tuple[Unit, ...]] | None] = field(
         default_factory=dict[str, "tuple[TextSentence, tuple[Unit, ...]] | None"]
     )
-
     _aloud: dict[Literal, str] = field(default_factory=dict[Literal, str])
 
     def read(self, text: str) -> tuple[TextSentence, tuple[Unit, ...]] | None:

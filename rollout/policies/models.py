@@ -114,8 +114,7 @@ def config_of(model_name: str) -> Any:
     import transformers
 
     if model_name == RANDOM:
-        told = "measure it with `certistar evaluate`, or train a model on what `certistar rollout` makes of it"
-        raise PolicyError(f"model.name: {RANDOM} has no weights and learns nothing; {told}")
+        raise PolicyError("model.name: random learns nothing; measure it with `certistar evaluate`, or name a model")
     require_folder(model_name)
     name, at = source(model_name)
     loader: Any = transformers.AutoConfig

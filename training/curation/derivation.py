@@ -381,11 +381,6 @@ class Derivation:
     held_out: frozenset[str] | None = None
     """Contents of held-out problems (`contents_of`); None: there is nothing to compare with."""
 
-    @property
-    def wanted(self) -> bool:
-        """Say whether anything is made at all."""
-        return self.proved or self.hindsight
-
 
 def contents_of(problems: Iterable[Problem]) -> frozenset[str]:
     """Return what held-out problems ask, comparable whatever the wording, the order and the sign of the question."""

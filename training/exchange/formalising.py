@@ -34,17 +34,12 @@ def served(server: ServerSettings, problems: Sequence[Problem], work: Path) -> I
     """Yield the texts with the server's formulas, in order; replies that `work` holds already are not asked again."""
     known = _read(work)
     with ThreadPoolExecutor(server.parallel) as pool, work.open("a", encoding="utf-8") as file:
-        bodies = [_request(server, problem) for problem in problems]
         # By all that is asked: another model, or another table, may be filtered to the same folder.
-        names = [sha256(body).hexdigest() for body in bodies]
-        asked = [
-            None if name in known else pool.submit(_reply, server, body)
-            for name, body in zip(names, bodies, strict=True)
-        ]
-        listed = zip(problems, names, asked, strict=True)
-        for problem, name, future in tracked(listed, total=len(problems), what="formalising"):
-            if future is not None:
-                known[name] = future.result()
+        named = [(sha256(body).hexdigest(), body) for body in (_request(server, problem) for problem in problems)]
+        asked = {name: pool.submit(_reply, server, body) for name, body in named if name not in known}
+        for problem, (name, _) in tracked(zip(problems, named, strict=True), total=len(named), what="formalising"):
+            if name not in known:
+                known[name] = asked[name].result()
                 file.write(f"{json.dumps([name, *known[name]])}\n")
                 file.flush()
             text, finished = known[name]

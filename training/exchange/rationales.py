@@ -127,9 +127,8 @@ def _joined(rows: Rows, reading: Reading, source: object, told: list[str]) -> Ro
 
         num = len(rows.rows)
         rows = joins.with_questions(rows, source) if step is None else joins.with_steps(rows, step, known)
-        told.append(
-            f"{num} rows are {len(rows.rows)} texts: joined by {'custom_id' if step is None else 'their steps'}"
-        )
+        by = "custom_id" if step is None else "their steps"
+        told.append(f"{num} rows are {len(rows.rows)} texts: joined by {by}")
     return rows if reading.limit is None else replace(rows, rows=rows.rows[: reading.limit])
 
 

@@ -106,16 +106,13 @@ def bases_page(found: Record, runs: Sequence[Path]) -> str:
 
     from training.reporting import bases
 
-    told = {
-        "answer": bases.bases_answer(found),
-        "figure": Markup(bases.bases_figure(found)),
-        "runs": list(map(str, runs)),
-    }
     tables = [
         ("Leads", bases.LEAD_COLUMNS, bases.lead_rows(found)),
         ("Rates", ("arm", "problems", "rate", *bases.round_columns(found)), bases.rate_rows(found)),
     ]
-    return _environment().get_template("bases.html.jinja").render(found=found, tables=tables, **told)
+    answer, figure = bases.bases_answer(found), Markup(bases.bases_figure(found))
+    template = _environment().get_template("bases.html.jinja")
+    return template.render(found=found, tables=tables, answer=answer, figure=figure, runs=runs)
 
 
 def _environment() -> Any:

@@ -74,7 +74,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     num_examples = write_records(folder / "examples.jsonl", chain(earlier, fresh))
     of_fresh = entries(fresh, _origins(kept, judged), prefix=prefix)
     write_entries(folder / LINEAGE, chain(origins, of_fresh))
-    if derivation.wanted:
+    if derivation.proved or derivation.hindsight:
         write_records(folder / DERIVED, (trace.record() for trace in kept if trace.derived_from), checksum=True)
     of_before = read_records(before / CERTIFICATES) if goes_on and is_stored(before / CERTIFICATES) else ()
     certified = (slim(trace) for trace in kept if trace.judged.is_certified)

@@ -76,7 +76,6 @@ def load_problems(path: Path, dataset: str | None = None, answers: str | None = 
     """Yield the problems of a file: problem records of any data set, a published file, or a table of one's own.
 
     `answers` is the kind of a table's free answers, where it is not as it looks.
-
     Own tables are .csv and .tsv files, and JSON lines under a data set's name that is none of the published ones.
     """
     if path.suffix in TABLES or (dataset is not None and dataset not in LOADERS and not _holds_records(path)):
