@@ -65,9 +65,8 @@ class EnglishGuide(SentenceGuide):
     @classmethod
     def for_problem(cls, problem: Problem, max_sentences: int | None = None) -> "EnglishGuide":
         """Return a guide at the start of a text; raises `InputError` for a problem that the critic does not read."""
-        return cls(
-            _start(problem.id, problem.dataset, problem.context, problem.question, problem.options, max_sentences)
-        )
+        given = problem.id, problem.dataset, problem.context, problem.question, problem.options
+        return cls(_start(*given, max_sentences))
 
     @property
     def key(self) -> Hashable:
@@ -135,9 +134,8 @@ class _Case:
     def note_rules(self, text: str, ledger: Ledger) -> None:
         """Remember which rules a sentence says."""
         read = self.read(text)
-        claims = (
-            [claim for unit in read[1] if isinstance(unit, Reasoning) for claim in unit.conclusions] if read else []
-        )
+        units = [unit for unit in (read[1] if read else ()) if isinstance(unit, Reasoning)]
+        claims = [claim for unit in units for claim in unit.conclusions]
         for clause in (clause for claim in claims for clause in claim.said if not clause.is_fact):
             if (at := ledger.find(clause)) is not None:
                 self.rules.setdefault(at, text)

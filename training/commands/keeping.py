@@ -162,9 +162,8 @@ def _filter_table(
     found: Sequence[Rows], source: Path, keep: Keep, asked: FilterOptions, made_of: str
 ) -> Mapping[str, Any]:
     """Judge a table's rationales, write what is kept, and say how each column was read; return the summary."""
-    reading = Reading(
-        read_columns(asked.columns), read_answers(asked.answers), asked.format, asked.dataset, asked.limit
-    )
+    given = read_columns(asked.columns), read_answers(asked.answers)
+    reading = Reading(*given, asked.format, asked.dataset, asked.limit)
     if reading.format is not None and reading.format not in registry.formats():
         raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, registry.formats())}")
     if asked.formalise is not None:

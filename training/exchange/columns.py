@@ -316,9 +316,8 @@ def read_rationale(parts: Parts, *, name: str, dataset: str, answers: Mapping[st
         raise RowError("conclusion_unreadable", told)
     if own is not None and own != said:
         raise RowError("two_answers", f"the text answers {own} and its conclusion {said}")
-    return RationaleRow(
-        problem, text if own is not None else f"{text.rstrip()}\nAnswer: {_plain(parts.conclusion)}", parts.taken
-    )
+    text = text if own is not None else f"{text.rstrip()}\nAnswer: {_plain(parts.conclusion)}"
+    return RationaleRow(problem, text, parts.taken)
 
 
 def read_asked(parts: Parts, *, name: str, dataset: str, answers: Mapping[str, str] | None = None) -> Problem:

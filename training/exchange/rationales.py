@@ -84,9 +84,8 @@ def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table
         shape = shape_of(known, named, source, values[0])
         told.append(shape.told())
         if meant := {word: said for word, said in numbered(values, shape).items() if word not in reading.answers}:
-            told.append(
-                f"gold answers: {', '.join(f'{word}={said}' for word, said in meant.items())} (or say --answers)"
-            )
+            listed = ", ".join(f"{word}={said}" for word, said in meant.items())
+            told.append(f"gold answers: {listed} (or say --answers)")
         meant = dict(meant)
         if KIND not in reading.answers and not reading.answers and (kind := free_kind(values, shape, computes)):
             told.append(f"answers are numbers: {NUMBERS}")
