@@ -14,7 +14,6 @@ from critics import registry
 from critics.recheck.records import check_record, verdict_in
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import (
-    FIRST_ORDER_REFERENCES,
     FORMS,
     REFERENCES,
     UNTRUSTED,
@@ -212,8 +211,7 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> Accepted:
 def _check_source(certificate: SealedCertificate, dataset: str | None) -> None:
     """Raise `Rejected` where a data set has a translator, and the reference is not from it."""
     source = certificate.reference
-    languages = {*REFERENCES, *(FIRST_ORDER_REFERENCES if certificate.kind == "fol-entailment" else ())} - {"given"}
-    if dataset not in languages or certificate.kind in ("answer-sets", "english-proof"):
+    if dataset not in REFERENCES[1:] or certificate.kind in ("answer-sets", "english-proof"):
         # No translator writes programs, and the controlled English reads anybody's text.
         return
     if source == "none":

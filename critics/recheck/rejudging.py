@@ -217,9 +217,9 @@ def _restored(verdict: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _translated() -> set[str]:
-    from critics.text.reference import FIRST_ORDER, TRANSLATORS
+    from critics.text.reference import TRANSLATORS
 
-    return {*TRANSLATORS, *FIRST_ORDER}
+    return set(TRANSLATORS)
 
 
 def _read_problem_again(verdict: Mapping[str, Any], report: Report, *, brings: bool) -> None:
@@ -243,7 +243,7 @@ def _read_problem_again(verdict: Mapping[str, Any], report: Report, *, brings: b
         elif text_contradicts(problem, certificate["claim"], "none" if source == "given" and not brings else source):
             # Attack: a reference of one's own for a text that says otherwise, or says nothing of it.
             report.refuse("text_says_otherwise")
-        elif is_translated and (known := reference(problem, first_order=True)) and known.source != source:
+        elif is_translated and (known := reference(problem)) and known.source != source:
             report.refuse("reference_is_not_the_text")
         elif is_translated and certificate["formalisation"] == "checked":
             report.confirm("checked")

@@ -20,8 +20,6 @@ PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
 _KEYS, _PROBLEM_KEYS = frozenset(KEYS), frozenset(PROBLEM_KEYS)
 REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood", "deontiqa")
 """Sources of a reference: the problem itself, or the translator of a data set."""
-FIRST_ORDER_REFERENCES = ("knights",)
-"""Data sets whose translator writes first-order logic, with which the format `fol` alone is compared."""
 ENGLISH_REFERENCES = (*REFERENCES[1:], "english")
 """Readers of chains of thought: one for each data set, and the controlled English."""
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -137,13 +135,7 @@ FORMS = {
     "answer-sets": _form("asp/1", "completion num_premises witness value support tests num_mutants", "conflicts"),
     "csp-model": _form("csp/1", "program core constraints options", "nodes", ("text",), mends=True),
     "program-options": _form("logic-program/1", "program core constraints options", "rlimit wall_s", mends=True),
-    "fol-entailment": _form(
-        "fol/1",
-        "premises conclusion result models",
-        "rlimit wall_ms",
-        (*REFERENCES, *FIRST_ORDER_REFERENCES),
-        mends=True,
-    ),
+    "fol-entailment": _form("fol/1", "premises conclusion result models", "rlimit wall_ms", REFERENCES, mends=True),
     "z3-script": _form(
         "z3-script/1",
         "program names declarations mode premises statements value checks",

@@ -40,17 +40,7 @@ TRANSLATORS: dict[str, Translator] = {
     "deontiqa": _late("deontiqa", "translate"),
 }
 """The data sets whose language is regular. Their problems are translated whether they bring a formalisation or not."""
-FIRST_ORDER: dict[str, Translator] = {"knights": _late("knights", "translate")}
-"""The same for data sets whose sentences need first-order logic: only attempts in the format `fol` are compared."""
-PUZZLES: dict[str, Callable[[str, str], Answer | None]] = {
-    "knights": _late("knights", "decide"),
-    "zebra": _late("zebra", "decide"),
-}
-"""Solvers of puzzles: each returns what a text says of its question by trying everything, None where nothing fits.
-
-They raise `TranslationError` for any other text.
-"""
-_NEEDED = {"syllogism": "follow", "deontiqa": "it", "knights": "lie", "zebra": "houses"}
+_NEEDED = {"syllogism": "follow", "deontiqa": "it"}
 """Words without which no text is in a language; of the others none is known."""
 _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 
@@ -96,16 +86,15 @@ class Theory:
         return statement in self.axioms or canonical_statement(statement) in self.stated
 
 
-def reference(problem: Problem, *, first_order: bool = False) -> Reference | None:
+def reference(problem: Problem) -> Reference | None:
     """Return what an attempt's formalisation is compared with; None where there is nothing.
 
-    `first_order`: the attempt is in first-order logic, into which more languages are translated (`FIRST_ORDER`).
     Raises `ReferenceMismatch` where the text of a problem in a regular language means something else than its
     `formal`, or has no `formal` and cannot be translated: a wrong reference would certify wrong theorems.
     """
     if _trusting.get():
         return None
-    if problem.dataset in TRANSLATORS or (first_order and problem.dataset in FIRST_ORDER):
+    if problem.dataset in TRANSLATORS:
         return _translated(problem.dataset, problem.context, problem.question, problem.formal)
     return None if problem.formal is None else Reference(problem.formal, "given")
 
@@ -119,8 +108,7 @@ def _translated(dataset: str, context: str, question: str, given: Formal | None)
         if given is None:
             raise ReferenceMismatch(str(error)) from error
         return Reference(given, "given")
-    is_same = same_formal if dataset in TRANSLATORS else _same_text
-    if given is not None and not is_same(translated, given):
+    if given is not None and not same_formal(translated, given):
         raise ReferenceMismatch("problem.formal is not what the problem's text says")
     return Reference(given or translated, dataset)
 
@@ -128,16 +116,12 @@ def _translated(dataset: str, context: str, question: str, given: Formal | None)
 @lru_cache(maxsize=128)
 def translation(dataset: str, context: str, question: str) -> Formal:
     """Return what a data set's translator makes of a problem; raises `TranslationError`."""
-    return (TRANSLATORS.get(dataset) or FIRST_ORDER[dataset])(context, question)
+    return TRANSLATORS[dataset](context, question)
 
 
 def same_formal(one: Formal, other: Formal) -> bool:
     """Say whether two formalisations state the same axioms, as sets, and ask the same."""
     return parse_literal(one.goal) == parse_literal(other.goal) and _stated(one) == _stated(other)
-
-
-def _same_text(one: Formal, other: Formal) -> bool:
-    return one.goal == other.goal and set(one.axioms) == set(other.axioms)
 
 
 @lru_cache(maxsize=128)
@@ -158,7 +142,7 @@ def text_contradicts(problem: Problem, claim: str, source: str) -> bool:
     Of a problem that brings a reference (`given`), the text may leave open what the reference decides; without
     one (`none`) it may not. With a translated reference there is nothing left to compare.
     """
-    if source in TRANSLATORS or source in FIRST_ORDER:
+    if source in TRANSLATORS:
         return False
     said = text_decides(problem.dataset, problem.context, problem.question)
     if said is None or (said == "unknown" and source != "none"):
@@ -173,8 +157,7 @@ def text_decides(dataset: str, context: str, question: str) -> Answer | None:
 
 @lru_cache(maxsize=128)
 def _text_decides(forward: bool, context: str, question: str) -> Answer | None:
-    if (found := puzzle_decides(context, question)) is not None:
-        return found
+    found = None
     for name in possible(TRANSLATORS, context, question):
         try:
             said = answer_of(TRANSLATORS[name](context, question), forward=forward)
@@ -190,16 +173,6 @@ def possible(names: Iterable[str], context: str, question: str) -> Iterator[str]
     """Yield the languages that a text may be in."""
     words = set(re.findall(r"\w+", f"{context} {question}"))
     yield from (name for name in names if name not in _NEEDED or _NEEDED[name] in words)
-
-
-def puzzle_decides(context: str, question: str) -> Answer | None:
-    """Return what the text of a puzzle says; None where it is no puzzle, or has no solution."""
-    for name in possible(PUZZLES, context, question):
-        try:
-            return PUZZLES[name](context, question)
-        except TranslationError:
-            continue
-    return None
 
 
 @lru_cache(maxsize=128)

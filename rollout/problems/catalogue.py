@@ -38,8 +38,6 @@ QUESTIONS: Mapping[str, str] = {
     "prontoqa-ood": "rollout.problems.deductions:Deductions",
     "syllogism": "rollout.problems.syllogism:Syllogisms",
     "wason": "rollout.problems.wason:SelectionTasks",
-    "knights": "rollout.problems.knights:KnightsAndKnaves",
-    "zebra": "rollout.problems.zebra:ZebraPuzzles",
     "controlled-english": "rollout.problems.controlled_english:ControlledEnglish",
     "deontiqa": "rollout.problems.deontiqa:DeontiQA",
 }
@@ -58,8 +56,6 @@ _SHOWN: Mapping[str, Mapping[str, object]] = {
     "prontoqa": {"hops": (2, 3), "extra_kinds": (1, 2)},
     "proofwriter": {"depths": (1, 2), "facts": (3, 4), "extra_rules": (1, 2)},
     "prontoqa-ood": {"hops": (2,)},
-    "knights": {"people": (2, 3)},
-    "zebra": {"houses": (2, 3), "lists": (2,)},
     "deontiqa": {"levels": (1, 2), "extra_facts": (1, 2), "extra_rules": (1, 2)},
 }
 

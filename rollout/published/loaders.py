@@ -15,8 +15,6 @@ LOADERS: Mapping[str, str] = {
     "syllogism": "rollout.published.content_effects:load_syllogism",
     "wason": "rollout.published.content_effects:load_wason",
     "deontiqa": "rollout.published.deontiqa:load_deontiqa",
-    "knights": "rollout.published.puzzles:load_knights",
-    "zebra": "rollout.published.puzzles:load_zebra",
     "proverqa": "rollout.published.first_order:load_proverqa",
     "fld": "rollout.published.first_order:load_fld",
     "logicaldeduction": "rollout.published.puzzles:load_logicaldeduction",
@@ -35,8 +33,6 @@ _OWN_KEYS = {
     ("peano",): "deontiqa",
     ("passage", "questions"): "ar-lsat",
     ("ontology",): "prontoqa",
-    ("quiz", "names", "solution"): "knights",
-    ("puzzle", "solution"): "zebra",
     ("nl2fol",): "proverqa",
     ("hypothesis", "world_assump_label"): "fld",
 }

@@ -25,7 +25,7 @@ EXAMPLE = "certistar problems prontoqa --num 200 --hops 1,2,3 --out problems.jso
 
 
 def problems(
-    name: Annotated[str, typer.Argument(help="prontoqa, proofwriter, syllogism, knights, ..: docs/problems.md.")],
+    name: Annotated[str, typer.Argument(help="prontoqa, proofwriter, syllogism, wason, ..: docs/problems.md.")],
     out: Out,
     num: Annotated[
         int | None, typer.Option("--num", min=1, help="How many to generate (200), or to draw of a file (all).")

@@ -16,7 +16,7 @@ from critics.verdict.conclusion import is_wrong, wrong_answer
 
 FREE_TEXT = Unproved("free_text", None, "free text cannot be certified")
 UNREAD = frozenset({
-    "folio", "folio-formulas", "fld", "proverqa", "multi-logieval", "knights", "zebra", "wason", "controlled-english",
+    "folio", "folio-formulas", "fld", "proverqa", "multi-logieval", "wason", "controlled-english",
     "ar-lsat", "logicaldeduction",
 })  # fmt: skip
 """Published data sets of whose text this format judges the answer alone; `english` judges what the grammar reads."""

@@ -43,7 +43,7 @@ ENGINE = "certistar-fol/1"
 def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt; bounded by the solver's budget for at most a dozen questions."""
     try:
-        known = reference(problem, first_order=True)
+        known = reference(problem)
         theory = None if known is None else read_theory(known.formal)
     except (ReferenceMismatch, AnyFormulaError) as error:
         return no_reference(error)

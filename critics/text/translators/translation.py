@@ -4,7 +4,7 @@ Beside it what several of them read alike: sentences, the claim of a question, w
 """
 
 import re
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
@@ -76,16 +76,6 @@ def claim(question: str, lead: re.Pattern[str]) -> str:
     opening = lead.match(text)
     said = text[opening.end() :] if opening is not None else text
     return said if said.endswith(".") else f"{said}."
-
-
-def agreed(truths: Iterable[bool]) -> Answer | None:
-    """Return what all solutions of a puzzle say of a claim: unknown where they differ, None where there are none."""
-    found: set[bool] = set()
-    for truth in truths:
-        found.add(truth)
-        if len(found) > 1:
-            return "unknown"
-    return None if not found else "true" if found.pop() else "false"
 
 
 def check_word(text: str, pattern: re.Pattern[str] = WORD, empty: frozenset[str] = FUNCTION_WORDS) -> None:
