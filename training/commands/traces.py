@@ -33,7 +33,8 @@ def find_traces(name: str, folders: list[Path]) -> Iterator[tuple[Path, dict[str
 
 def trace_files(folders: list[Path]) -> list[Path]:
     """Return the files of judged traces below folders, packed ones too; a file is itself."""
-    names = ("traces.jsonl", "traces.jsonl.gz", "evaluation.jsonl.gz", "evaluation.jsonl", DERIVED, "answers.jsonl", CERTIFICATES)
+    attempts = ("traces.jsonl", "evaluation.jsonl")
+    names = (*attempts, *(f"{name}.gz" for name in attempts), DERIVED, "answers.jsonl", CERTIFICATES)
     found: dict[Path, Path] = {}
     for folder in folders:
         if not folder.exists():
