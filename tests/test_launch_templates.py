@@ -135,7 +135,7 @@ def test_kubernetes_knows_every_field(path):
 def test_skypilot_reads_its_template():
     (task,) = documents(ROOT / "configs/launch/sky.yaml")
     assert {"resources", "setup", "run"} <= task.keys()
-    assert task["envs"]["MIRROR"].startswith("s3://")
+    assert task["envs"]["COPY"].startswith(":s3,")
     assert "file_mounts" not in task, "a run folder cannot lie in a bucket"
     sky = pytest.importorskip("sky", reason="pip install skypilot")
     assert sky.Task.from_yaml(str(ROOT / "configs/launch/sky.yaml")).num_nodes == 1
@@ -160,6 +160,7 @@ FAKES = {
     "srun": """[ "$1" = --kill-on-bad-exit=1 ] && shift
 for RANK in $(seq 0 $((SLURM_NNODES - 1))); do SLURM_PROCID=$RANK "$@" & done
 for _ in $(seq "$SLURM_NNODES"); do wait -n || exit; done""",
+    "rclone": 'echo "rclone $1 $2 $3" >> "$SAID"',
     "scontrol": "echo 127.0.0.1; echo elsewhere",
     "certistar": """echo "certistar $*" >> "$SAID"
 case "$*" in *workers.address*) for _ in $(seq 600); do grep -q -- --address= "$SAID" && break; sleep 0.1; done;; esac
@@ -292,13 +293,15 @@ def test_slurm_trains_where_it_is_given_data(machines):
     assert [line for line in machines.said if "doctor" not in line] == [call] * 2
 
 
-def test_skypilots_machines_find_their_first_one_and_mirror_the_run(machines):
+def test_skypilots_machines_find_their_first_one_and_copy_the_run(machines):
     (task,) = documents(ROOT / "configs/launch/sky.yaml")
     (machines.folder / "run.sh").write_text(task["run"])
     told = task["envs"] | {"SKYPILOT_NODE_IPS": "127.0.0.1", "SKYPILOT_NUM_NODES": "1"}
     assert machines.started(str(machines.folder / "run.sh"), HOME=str(machines.folder), **told).returncode == 0
-    (called,) = machines.said
-    assert called.endswith(f"--out {machines.folder}/runs/{told['RUN']} --mirror {told['MIRROR']}")
+    called, fetched, copied = machines.said
+    out = f"{machines.folder}/runs/{told['RUN']}"
+    assert (fetched, copied) == (f"rclone copy {told['COPY']} {out}", f"rclone sync {out} {told['COPY']}")
+    assert called.endswith(f"--out {out}")
     assert complaint(called) is None
 
 

@@ -16,7 +16,6 @@ from rollout.prompts.style import PromptStyle
 from rollout.records.digests import adapter_weights_digest
 from training.cli import app
 from training.configuration.run import RunConfig
-from training.configuration.section import ConfigError
 from training.finetuning.stage import FineTuning
 from training.lineage.adapters import AdapterError, ancestors, find_adapters, read_adapter, verify_adapter
 from training.lineage.entries import (
@@ -290,11 +289,6 @@ def test_what_a_copy_put_back_of_what_was_put_aside_is_seen(config, run):
         settle_revocations({".": ROUNDS}, run, retrain=False)
     settle_revocations({".": ROUNDS}, run, retrain=True)
     assert not (run / "round-002/traces.jsonl").exists()
-
-
-def test_a_mirror_that_holds_what_is_tainted_is_not_retrained_into(config, run):
-    with pytest.raises(ConfigError, match="name another URL"):
-        run_all(config, run, mirror="memory://copy", retrain=True)
 
 
 def test_a_revoking_that_was_killed_after_its_record_is_finished_by_the_same_command(run):

@@ -12,21 +12,26 @@ from critics.errors import InputError
 from critics.judge import judge_record
 from critics.problem import read_attempt
 from rollout.policies.policy import ScriptedPolicy
-from rollout.programs.failures import (
+from rollout.records.sampling import Sampling
+from rollout.records.traces import read_judgement
+from tests.test_benchmarks import Server
+from tools.failures import (
     CONSTRAINTS,
     SCHEMES,
     TRANSLATION,
     UNREADABLE,
+    SheetRow,
+    agreement,
+    app,
+    chosen,
+    cohens_kappa,
     label_attempts,
     label_request,
     read_label,
+    read_sheet,
     scheme_for,
+    write_sheet,
 )
-from rollout.records.sampling import Sampling
-from rollout.records.traces import read_judgement
-from tests.test_benchmarks import Server
-from training.cli import app
-from training.reporting.label_sheets import SheetRow, agreement, chosen, cohens_kappa, read_sheet, write_sheet
 
 RULES = "Facts:\nCold(Bob, True)\nRules:\nCold($x, True) >>> Kind($x, True)\nQuery:\nKind(Bob, {})\n"
 
@@ -172,7 +177,7 @@ def test_a_longer_sheet_holds_the_shorter_one() -> None:
     assert chosen(labels, 10, seed=1) != chosen(labels, 10, seed=2)
 
 
-def test_the_failure_study_is_one_command_that_a_dying_server_does_not_rob(tmp_path: Path):
+def test_the_failure_study_is_one_command(tmp_path: Path):
     server = Server()
     config = tmp_path / "c.yaml"
     config.write_text(
@@ -182,18 +187,16 @@ def test_the_failure_study_is_one_command_that_a_dying_server_does_not_rob(tmp_p
     wrong = [{**WRONG, "id": f"wrong{n}", "problem": {**WRONG["problem"], "id": f"wrong{n}"}} for n in range(3)]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in (*wrong, RIGHT)))
     out, sheet = tmp_path / "labels.jsonl", tmp_path / "sheet.csv"
-    words = ["failures", *map(str, (config, tmp_path / "a.jsonl", "--out", out, "--sheet", sheet, "--json"))]
-    server.answers, server.most = "`Kind(Bob, False)`.\nLabel: misapplied_structure", 2
-    assert CliRunner().invoke(app, words).exit_code != 0
-    server.num_asked, server.most = 0, None
+    words = [*map(str, (config, tmp_path / "a.jsonl", "--out", out, "--sheet", sheet, "--json"))]
+    server.answers = "`Kind(Bob, False)`.\nLabel: misapplied_structure"
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
-    assert (told["attempts"], told["labelled"], server.num_asked) == (4, 3, 1)
+    assert (told["attempts"], told["labelled"], server.num_asked) == (4, 3, 3)
     assert [(row["label"], row["count"], row["model"]) for row in told["labels"]] == [("misapplied_structure", 3, "m")]
     again = CliRunner().invoke(app, words)
     assert (again.exit_code, "filled it in" in again.output) == (2, True)
     sheet.write_text(sheet.read_text().replace(",,", ",other,", 1))
-    agreed = CliRunner().invoke(app, [*words[:5], "--labelled", str(sheet), "--json"])
+    agreed = CliRunner().invoke(app, [*words[:4], "--labelled", str(sheet), "--json"])
     assert json.loads(agreed.stdout)["n"] == 1
     server.close()

@@ -5,7 +5,19 @@ import pickle
 
 import pytest
 
-from training.watchdog import BUDGETS_S, REMEDIES, SUFFIX, WRITE_S, Heartbeat, Progress, StageStalled, Watchdog
+from training.configuration.run import RunConfig
+from training.rounds.run import jobs_of, lines_of
+from training.watchdog import (
+    BUDGETS_S,
+    REMEDIES,
+    SUFFIX,
+    WRITE_S,
+    Heartbeat,
+    Progress,
+    StageStalled,
+    Watchdog,
+    base_name,
+)
 
 
 class Clock:
@@ -119,3 +131,11 @@ def test_a_log_folder_that_cannot_be_written_stops_nothing(tmp_path, clock):
     (tmp_path / "log").write_text("a file")
     Heartbeat(tmp_path / "log", "strict", clock).beat(Progress("judging", "verdicts"))
     assert (tmp_path / "log").read_text() == "a file"
+
+
+def test_base_models_that_are_measured_at_once_have_a_heartbeat_each(tiny_model):
+    arms = [{"name": kind, "keep": "naive", "decoding": kind} for kind in ("guided", "free")]
+    config = RunConfig.model_validate({"name": "t", "model": {"name": str(tiny_model)}, "arms": arms, "seeds": [0, 1]})
+    names = [unit.name for unit in jobs_of(config)]
+    assert len(names) == len(set(names)) == 8
+    assert {base_name(entry["base"]) for entry in lines_of(config)["lines"]} == set(names[:4])

@@ -27,10 +27,10 @@ COMMANDS = (
     *("train", "evaluate", "answer", "guide", "audit"),
     *("export", "push", "pull", "lineage", "doctor"),
 )
-FURTHER = ("bench", "failures", "merge", "pack", "schema")
+FURTHER = ("bench", "merge", "pack", "schema")
 """Commands for rarer work, below the others in the help."""
 ALIASES = {
-    **{"prefer": "export", "trace": "explain", "view": "report", "reinforce": "train"},
+    **{"prefer": "export", "trace": "explain", "reinforce": "train"},
     **{"audit-data": "audit", "revoke": "lineage"},
 }
 """Names that are not listed, with the command that does their work."""
@@ -62,7 +62,7 @@ class Commands(TyperGroup):
 
 _WRITTEN = ("out", "table", "figure")
 """Options that name what a command writes anew."""
-_ASKING = ("answer", "demo", "evaluate", "failures", "problems", "rollout", "run")
+_ASKING = ("answer", "demo", "evaluate", "problems", "rollout", "run")
 """Commands that may ask servers."""
 
 
@@ -71,7 +71,7 @@ def command(name: str) -> Any:
     module = import_module(f"training.commands.{_module(name)}")
     single = typer.Typer(add_completion=False, **SETTINGS)
     epilog = f"\b\nExample: {module.EXAMPLE}\n\n{EXIT_STATUS}"
-    single.command(name, epilog=epilog)(_guarded(getattr(module, _function(name))))
+    single.command(name, epilog=epilog)(guarded(getattr(module, _module(name))))
     return typer.main.get_command(single)
 
 
@@ -79,19 +79,15 @@ def _module(name: str) -> str:
     return ALIASES.get(name, name).replace("-", "_")
 
 
-def _function(name: str) -> str:
-    return name if name == "view" else _module(name)
-
-
 def _help(name: str) -> str:
     path = Path(__file__).parent / "commands" / f"{_module(name)}.py"
     functions = ast.parse(path.read_text(encoding="utf-8")).body
-    function = _function(name)
+    function = _module(name)
     found = next(node for node in functions if isinstance(node, ast.FunctionDef) and node.name == function)
     return ast.get_docstring(found) or ""
 
 
-def _guarded(function: Callable[..., None]) -> Callable[..., None]:
+def guarded(function: Callable[..., None]) -> Callable[..., None]:
     """Make foreseen failures one line on standard error and exit status 2 or 1."""
 
     @wraps(function)

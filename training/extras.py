@@ -23,7 +23,7 @@ PURPOSES = {
 PACKAGES: Mapping[str, tuple[str, ...]] = {
     "data": ("datasets", "pandas", "pyarrow"),
     "train": (
-        *("accelerate", "bitsandbytes", "fsspec", "huggingface_hub", "jinja2", "matplotlib", "numpy", "openai"),
+        *("accelerate", "bitsandbytes", "huggingface_hub", "jinja2", "matplotlib", "numpy", "openai"),
         *("peft", "safetensors", "scipy", "sympy", "tokenizers", "torch", "transformers"),
     ),
     "grammars": ("llguidance",),

@@ -27,10 +27,6 @@ def run(
         Path | None,
         typer.Option("--measured", metavar="DIR", help="Plan by what `bench gpu` measured there (--dry-run)."),
     ] = None,
-    mirror: Annotated[
-        str | None,
-        typer.Option("--mirror", metavar="URL", help="Copy the run to s3://.. or gs://.., and go on from it."),
-    ] = None,
     retrain: Annotated[
         bool, typer.Option("--retrain", help="Put aside what rests on a revoked certificate, and make it again.")
     ] = False,
@@ -43,7 +39,7 @@ def run(
     if not dry:
         if on is not None or measured is not None:
             raise InputError(f"{'--on' if on else '--measured'}: belongs to a plan; add --dry-run")
-        run_with_progress(config, out, overrides, mirror=mirror, retrain=retrain, patience_s=patience)
+        run_with_progress(config, out, overrides, retrain=retrain, patience_s=patience)
         return
     from training.benches.results import machine_speeds
     from training.configuration.run import load_run
@@ -81,20 +77,20 @@ def run_with_progress(
     out: Path | None,
     overrides: list[str] | None,
     *,
-    mirror: str | None = None,
     retrain: bool = False,
     patience_s: float | None = None,
 ) -> None:
-    """Run a configuration with a live dashboard; end with the table, the verdict and the report's path."""
+    """Run a configuration with a progress bar; end with the table, the verdict and the report's path."""
     from rich.console import Console
 
-    from training.commands.dashboard import watching
     from training.configuration.run import load_run
     from training.finetuning.architecture import require_suited
+    from training.logs import progress_bar
     from training.planning.forecast import run_must_fit_window
     from training.reporting.comparison import summarise
     from training.reporting.costs import time_lines, times_of
     from training.reporting.sentences import table, verdict_sentence
+    from training.rounds.line import Notice
     from training.rounds.run import num_attempts
     from training.rounds.run import run as run_lines
 
@@ -111,8 +107,15 @@ def run_with_progress(
         require_suited(config.model, config.training)
         run_must_fit_window(config)
     _keep_plan(config, folder)
-    with watching(console, folder, num_attempts(config)) as report:
-        run_lines(config, folder, report, mirror=mirror, retrain=retrain, patience_s=patience_s)
+    with progress_bar(console) as bar:
+        task = bar.add_task("attempts", total=num_attempts(config))
+
+        def report(event: Notice) -> None:
+            if event.message:
+                console.print(event.message, highlight=False, soft_wrap=True)
+            bar.advance(task, event.attempts)
+
+        run_lines(config, folder, report, retrain=retrain, patience_s=patience_s)
     summary = summarise(folder)
     console.print(table(summary))
     for sentence in verdict_sentence(summary):

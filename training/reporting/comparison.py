@@ -6,7 +6,7 @@ what is not paired is refused, never compared loosely. No model is needed: a fin
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -25,14 +25,12 @@ from training.estimates import (
     seeds_interval,
 )
 from training.outcomes import GROUPINGS, RATES, Record, naturally, pooled, rates
-from training.records.run_folder import configuration
+from training.records.run_folder import configuration, read_run
 from training.records.store import write_text
 from training.reporting.runs import (
     STAGES,
     Arm,
     EvaluationFile,
-    Extent,
-    extent_of,
     finished_seeds,
     origins,
     provenance,
@@ -128,8 +126,8 @@ def write_report(run: Path, *, partial: bool = False) -> Report:
     return report
 
 
-def report_of(run: Path, extent: Extent | None = None) -> tuple[Report, str]:
-    """Return the report and the page of a run, of what `extent` says is finished (None: all).
+def report_of(run: Path, seeds: Container[int] | None = None) -> tuple[Report, str]:
+    """Return the report and the page of a run, of some of its seeds (None: all).
 
     The costs of attempts are in their traces, which the report of a comparison does not read.
     """
@@ -138,15 +136,15 @@ def report_of(run: Path, extent: Extent | None = None) -> tuple[Report, str]:
     from training.reporting.sentences import verdict_sentence
     from training.reporting.traces import RolloutFile, survey
 
-    arms = read_arms(run, extent)
-    missing = {} if extent is None else extent_of(run).missing(extent)
+    arms = read_arms(run, seeds)
+    left_out = [] if seeds is None else sorted({line.seed for line in read_run(run).lines if line.seed not in seeds})
     found = survey(
         RolloutFile(arm.name, seed, number, rollout["path"])
         for arm in arms
         for place, seed in enumerate(arm.seeds)
         for number, rollout in enumerate((each[place] for each in arm.rollouts), 1)
     )
-    report = _report(arms, provenance(run) | missing)
+    report = _report(arms, provenance(run) | ({"unfinished_seeds": left_out} if left_out else {}))
     for name, arm in report["arms"].items():
         for each in arm["rounds"]:
             each["cost"] = found.costs.get((name, each["round"]))

@@ -86,11 +86,6 @@ def render(report: Record, found: Survey, headlines: Sequence[str] = ()) -> str:
     )
 
 
-def progress_page(seen: Record) -> str:
-    """Return the page of a run that has nothing to compare yet."""
-    return _environment().get_template("progress.html.jinja").render(seen=seen)
-
-
 def benchmarks_page(rows: Sequence[Record], correlations: Sequence[tuple[str, str]], powers: str) -> str:
     """Return the page of AutoEval beside other benchmarks, of `compared` rows and figures that are drawn."""
     from markupsafe import Markup

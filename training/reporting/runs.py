@@ -3,7 +3,7 @@
 `evaluation.json` is read, and checked, here and nowhere else.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,60 +92,29 @@ def read_evaluation(path: Path) -> EvaluationFile:
     return EvaluationFile(path, problems, modes, found)
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """A part of a run that can be reported: its seeds, and its number of rounds of each line."""
-
-    seeds: tuple[int, ...]
-    num_rounds: int
-
-    def missing(self, part: "Extent") -> Record:
-        """Say what a part of this whole leaves out, for the provenance; nothing where it is the whole."""
-        seeds = sorted(set(self.seeds) - set(part.seeds))
-        rounds = list(range(part.num_rounds + 1, self.num_rounds + 1))
-        return {**({"unfinished_seeds": seeds} if seeds else {}), **({"unfinished_rounds": rounds} if rounds else {})}
-
-
-def extent_of(run: Path) -> Extent:
-    """Return all that a run is to have."""
-    layout = read_run(run)
-    return Extent(tuple(sorted({line.seed for line in layout.lines})), layout.num_rounds)
-
-
-def finished_so_far(run: Path) -> Extent | None:
-    """Return the most of a run that goes on which can be compared: whole seeds, else the rounds that lines share."""
-    layout = read_run(run)
-    found: dict[int, int] = {}
-    for line in layout.lines:
-        done = 0
-        if (line.base / "evaluation.json").exists():
-            while done < layout.num_rounds and (line.round_folder(done) / "evaluation.json").exists():
-                done += 1
-        found[line.seed] = min(found.get(line.seed, done), done)
-    whole = tuple(sorted(seed for seed, done in found.items() if done == layout.num_rounds))
-    begun = whole or tuple(sorted(seed for seed, done in found.items() if done))
-    return Extent(begun, min(found[seed] for seed in begun)) if begun else None
-
-
-def finished_seeds(run: Path) -> Extent:
+def finished_seeds(run: Path) -> tuple[int, ...]:
     """Return the seeds under which every arm has its last evaluation; raises InputError where there are none."""
-    found = finished_so_far(run)
-    if found is None or found.num_rounds < extent_of(run).num_rounds:
+    layout = read_run(run)
+    measured = {line: [line.base, *map(line.round_folder, range(layout.num_rounds))] for line in layout.lines}
+    begun = {line.seed for line in measured if not all((f / "evaluation.json").exists() for f in measured[line])}
+    found = {line.seed for line in layout.lines} - begun
+    if not found:
         raise InputError(f"{run}: no seed is finished under every arm yet; run `certistar run` again to go on")
-    return found
+    return tuple(sorted(found))
 
 
-def read_arms(run: Path, extent: Extent | None = None) -> list[Arm]:
-    """Read the lines of all arms, or of them the part that `extent` names."""
-    layout, part = read_run(run), extent or extent_of(run)
-    lines = sorted((line for line in layout.lines if line.seed in part.seeds), key=lambda line: line.seed)
+def read_arms(run: Path, among: Container[int] | None = None) -> list[Arm]:
+    """Read the lines of all arms, or those of some seeds."""
+    layout = read_run(run)
+    wanted = (line for line in layout.lines if among is None or line.seed in among)
+    lines = sorted(wanted, key=lambda line: line.seed)
     if not lines:
         raise InputError(f"{run / 'lines.json'}: names no lines; run `certistar run` again")
     keeps, found = filters(run), list[Arm]()
     for name in dict.fromkeys(line.arm for line in layout.lines):
         own = [line for line in lines if line.arm == name]
         seeds = [line.seed for line in own]
-        folders = [[line.round_folder(number) for line in own] for number in range(part.num_rounds)]
+        folders = [[line.round_folder(number) for line in own] for number in range(layout.num_rounds)]
         rounds = [
             [read_evaluation(folder / "evaluation.json") for folder in each]
             for each in ([line.base for line in own], *folders)

@@ -8,7 +8,7 @@ that was begun with another configuration is refused.
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -20,7 +20,6 @@ from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.section import ConfigError
 from training.configuration.strategies import RoundTripConfig
 from training.finetuning.trackers import check_installed
-from training.lineage.adapters import MANIFEST
 from training.lineage.provenance import provenance
 from training.lineage.revocation import settle_revocations
 from training.preemption import GRACE_S, Preempted, raised
@@ -44,8 +43,6 @@ from training.workers.choice import (
 from training.workers.policy import require_server
 
 Report = Callable[[Notice], None]
-LAST_FILES = {"dataset": "summary.json", "adapter": MANIFEST}
-"""The last file of each folder that a stage writes."""
 WATCH_S = 5.0
 """Seconds until the heartbeats of the workers are looked at again."""
 
@@ -66,25 +63,21 @@ def run(
     out: Path,
     report: Report = lambda _: None,
     *,
-    mirror: str | None = None,
     retrain: bool = False,
     patience_s: float | None = None,
 ) -> None:
-    """Do everything that is missing in `out`, then write report.json and report.html; `mirror`: a URL to copy it to.
+    """Do everything that is missing in `out`, then write report.json and report.html.
 
     `patience_s`: how long any stage may make no progress, in the place of each one's own budget.
     `retrain`: what rests on a revoked certificate is put aside and made again; else it is refused.
     """
-    if mirror is not None and retrain:
-        # The copy would put back, piece by piece, what is put aside.
-        raise ConfigError("--retrain: the mirror has what is tainted; retrain without --mirror, then name another URL")
     check_installed(config.training.trackers)
     if config.model.engine == "vllm":
         vllm.require()
     server_must_do(config)
     if any(isinstance(arm.strategy, RoundTripConfig) and arm.strategy.rounds != 1 for arm in config.arms):
         raise ConfigError("round_trip.rounds: only trips of one round teach; `certistar evaluate` measures longer ones")
-    with raised(), locked(out), cluster(config), _mirrored(out, mirror, report):
+    with raised(), locked(out), cluster(config):
         require_server(config.model)
         lines = lines_of(config)
         claim(config, out, lines["provenance"]["inputs"])
@@ -109,14 +102,6 @@ def server_must_do(config: RunConfig) -> None:
         )
     if config.workers.backend == "ray":
         raise ConfigError("workers.backend: a server samples without a cluster; write local")
-
-
-def _mirrored(out: Path, url: str | None, report: Report) -> AbstractContextManager[None]:
-    if url is None:
-        return nullcontext()
-    from training.records.mirror import Mirror, mirrored
-
-    return mirrored(Mirror(out, url, LAST_FILES), lambda message: report(Notice(message=message)))
 
 
 def num_attempts(config: RunConfig) -> int:
