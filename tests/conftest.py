@@ -26,13 +26,10 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def honest_traces() -> list[dict[str, Any]]:
     """Judged attempts that are certified, of every kind of certificate, as they are read back from a file."""
-    from critics.formats.z3_python.jail import missing_layers
     from critics.judge import judge_record
 
     lines = (Path(__file__).parent / "honest_attempts.jsonl").read_text(encoding="utf-8").splitlines()
-    attempts = [
-        attempt for attempt in map(json.loads, lines) if attempt["format"] != "z3-python" or not missing_layers()
-    ]
+    attempts = map(json.loads, lines)
     traces = [json.loads(json.dumps({**attempt, "judgement": judge_record(attempt)})) for attempt in attempts]
     assert [trace["id"] for trace in traces if trace["judgement"]["verdict"] != "certified"] == []
     return traces

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from critics.formats.z3_python.jail import missing_layers
 from critics.judge import judge_record
 from critics.problem import read_attempt
 from rollout.programs.taxonomy import ERRORS, Category, Diagnosis, diagnose
@@ -163,8 +162,6 @@ def test_the_counts_of_a_column_add_up() -> None:
     ],
 )
 def test_errors_of_scripts_are_told_apart_as_python_would(line: str, category: Category):
-    if missing_layers():
-        pytest.skip(f"no whole jail here: {', '.join(missing_layers())}")
     problem = {"id": "p", "dataset": "prontoqa", "context": "Max is a cat.", "question": "Max is a cat.",
                "options": ["A) True", "B) False"], "answer": "A"}  # fmt: skip
     script = f"from z3 import *\n{line}\n"

@@ -209,7 +209,7 @@ def test_prompts_of_published_chat_templates_are_recognised(name: str) -> None:
 
 def test_what_could_not_be_judged_again_is_not_accepted() -> None:
     stored = honest()["judgement"]
-    no_jail = {"verdict": "error", "reason": "no_jail", "answer": None, "certificate": None}
+    no_jail = {"verdict": "error", "reason": "jail_broken", "answer": None, "certificate": None}
     assert objection(stored, no_jail) == NOT_JUDGED_AGAIN
     assert objection(no_jail, stored) is None
     assert objection(stored, stored) is None

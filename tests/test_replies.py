@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from critics.formats.z3_python.jail import missing_layers
 from critics.judge import judge_record
 from critics.recheck.rejudging import recheck
 from critics.replay.grades import STRICT
@@ -47,9 +46,8 @@ def honest() -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def attempts(formats: tuple[str, ...]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """A certified attempt of each format, but for scripts where there is no jail."""
-    known = [format_ for format_ in formats if format_ != "z3-python" or not missing_layers()]
-    return [pair for format_ in known for pair in [p for p in honest() if p[0]["format"] == format_][:1]]
+    """A certified attempt of each format."""
+    return [pair for format_ in formats for pair in [p for p in honest() if p[0]["format"] == format_][:1]]
 
 
 def grade(verdict: dict[str, Any]) -> str:

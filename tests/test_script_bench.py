@@ -2,15 +2,10 @@
 
 import random
 
-import pytest
-
-from critics.formats.z3_python.jail import missing_layers
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import verdict_record
 from tools.bench import scripts
-
-pytestmark = pytest.mark.skipif(bool(missing_layers()), reason="no whole jail here")
 
 
 def test_the_rows_are_there() -> None:
@@ -24,8 +19,3 @@ def test_the_script_that_is_timed_is_certified() -> None:
     problem = Problem("p", "mine", "..", "..", ("A", "B"), "A")
     attempt = Attempt("a", problem, "z3-python", scripts.script(random.Random("bench scripts")))
     assert verdict_record("a", judge(problem, attempt))["verdict"] == "certified"
-
-
-def test_without_a_jail_there_are_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scripts, "missing_layers", lambda: ("landlock",))
-    assert scripts.script_rows(1) == []

@@ -7,15 +7,12 @@ from typing import Any
 
 import pytest
 
-from critics.formats.z3_python import critic, jail
-from critics.formats.z3_python.jail import FRIGHTENING, missing_layers
+from critics.formats.z3_python import critic
 from critics.judge import JudgePool, judge
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck.rejudging import recheck
 from critics.verdict import verdict_record
 from critics.workers.own_time import own_time
-
-whole_jail = pytest.mark.skipif(bool(missing_layers()), reason=f"no whole jail here: {', '.join(missing_layers())}")
 
 SYMBOLS = """from z3 import *
 lark, bird, warm, heavy, mia = Bools('lark bird warm heavy mia')
@@ -301,7 +298,6 @@ def test_there_are_enough_of_both():
     assert len(HONEST) >= 15
 
 
-@whole_jail
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_script_is_certified_and_its_certificate_holds(name: str):
     script, answer = HONEST[name]
@@ -313,7 +309,6 @@ def test_an_honest_script_is_certified_and_its_certificate_holds(name: str):
     }  # fmt: skip
 
 
-@whole_jail
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_cheat_is_not_certified(name: str):
     script, verdict, reason = CHEATS[name]
@@ -323,7 +318,6 @@ def test_a_cheat_is_not_certified(name: str):
     assert 0 < len(record["feedback"]) <= 300
 
 
-@whole_jail
 @pytest.mark.parametrize("name", [name for name, (_, verdict, _) in CHEATS.items() if verdict != "malformed"][::8])
 def test_a_cheat_with_a_wrong_answer_is_refuted(name: str):
     answer = judged(CHEATS[name][0], problem())["answer"]
@@ -332,7 +326,6 @@ def test_a_cheat_with_a_wrong_answer_is_refuted(name: str):
         assert judged(CHEATS[name][0], problem(wrong))["verdict"] == "refuted"
 
 
-@whole_jail
 def test_an_answer_is_an_options_letter_text_or_place():
     for options, expected in (
         (("True", "False"), "A"),
@@ -347,7 +340,6 @@ def test_an_answer_is_an_options_letter_text_or_place():
         assert judged(script, problem(expected, options))["verdict"] == "certified", options
 
 
-@whole_jail
 def test_the_option_that_holds_is_found_by_a_check_of_each():
     question = "Which of the following is true?"
     asked = problem("C", ROW_OPTIONS, question=question)
@@ -361,7 +353,6 @@ def test_the_option_that_holds_is_found_by_a_check_of_each():
     assert judged(ROW + possible, problem("C", ROW_OPTIONS, question="Which could be true?"))["verdict"] == "certified"
 
 
-@whole_jail
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -381,7 +372,6 @@ def test_an_option_is_not_certified(change: tuple[str, str], reason: str):
     assert record["reason"] == reason
 
 
-@whole_jail
 def test_an_answer_read_off_one_model_proves_nothing():
     script = ROW + "if s.check() == sat:\n    m = s.model()\n    if m[jar].as_long() == 2:\n        print('C')\n"
     record = judged(script, problem("C", ROW_OPTIONS, question="Which of the following is true?"))
@@ -406,7 +396,6 @@ s.add(Not(IsWarm(Mia)))
 )
 
 
-@whole_jail
 @pytest.mark.parametrize("script", [HONEST_ONE, OBJECTS], ids=["of one thing", "of things"])
 def test_a_script_is_compared_with_the_problems_own_text(script: str):
     asked = problem("A", ("A) True", "B) False"), dataset="prontoqa", context=CONTEXT, question=QUESTION)
@@ -416,7 +405,6 @@ def test_a_script_is_compared_with_the_problems_own_text(script: str):
     assert recheck([trace(record, script, asked)])["second_opinion"] == 1
 
 
-@whole_jail
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -434,7 +422,6 @@ def test_a_script_that_says_something_else_than_the_text_is_not_certified(change
     assert (record["verdict"], record["reason"]) == ("unproved", reason)
 
 
-@whole_jail
 def test_a_text_that_can_be_read_must_not_answer_something_else():
     flipped = START.replace("Implies(bird, warm)", "Implies(bird, Not(warm))")
     script = flipped + "s.add(warm)\nif s.check() == unsat:\n    print('False')"
@@ -443,7 +430,6 @@ def test_a_text_that_can_be_read_must_not_answer_something_else():
     assert (record["verdict"], record["reason"]) == ("unproved", "text_says_otherwise")
 
 
-@whole_jail
 def test_what_the_text_states_may_be_asked():
     asked = problem("A", ("A) True", "B) False"), dataset="prontoqa", context=CONTEXT, question="Mia is a lark.")
     script = OBJECTS.replace("s.add(Not(IsWarm(Mia)))", "s.add(Not(Lark(Mia)))")
@@ -451,7 +437,6 @@ def test_what_the_text_states_may_be_asked():
     assert judged(script, problem("true"))["reason"] == "goal_assumed"
 
 
-@whole_jail
 def test_what_follows_backwards_is_believed_where_the_logic_is_classical_alone():
     context = "Every lark is a bird. Mia is not a bird."
     script = SYMBOLS + "s = Solver()\ns.add(Implies(lark, bird), Not(bird))\ns.add(Not(Not(lark)))\n" + TOLD
@@ -465,7 +450,6 @@ def test_what_follows_backwards_is_believed_where_the_logic_is_classical_alone()
     assert judged(script, problem("true"))["verdict"] == "certified"
 
 
-@whole_jail
 def test_what_is_said_beside_a_script_and_in_idle_strings_is_read():
     context = "Every lark is a bird. Mia is not a bird."
     asked = problem(options=("A) True", "B) False"), dataset="prontoqa", context=context, question="Mia is not a lark.")
@@ -497,7 +481,6 @@ def test_what_is_said_beside_a_script_and_in_idle_strings_is_read():
         assert (record["verdict"], "spans" in record) == ("certified", False)
 
 
-@whole_jail
 def test_a_reference_that_comes_with_the_problem_is_compared_as_well():
     formal = Formal(("∀x (Lark(x) → Bird(x))", "∀x (Bird(x) → IsWarm(x))", "Lark(mia)"), "IsWarm(mia)")
     asked = problem("true", formal=formal)
@@ -508,7 +491,6 @@ def test_a_reference_that_comes_with_the_problem_is_compared_as_well():
     assert judged(OBJECTS, problem("true", formal=other))["reason"] == "axiom_not_in_context"
 
 
-@whole_jail
 def test_a_certificate_that_is_changed_does_not_hold():
     from critics.replay.certificate import digest
 
@@ -547,7 +529,6 @@ def test_a_certificate_that_is_changed_does_not_hold():
     assert recheck([untouched])["rejected"][0]["reason"] == "digest"
 
 
-@whole_jail
 def test_a_certificate_of_another_script_or_without_the_reference_is_rejected():
     asked = problem("A", ("A) True", "B) False"), dataset="prontoqa", context=CONTEXT, question=QUESTION)
     trusted = problem("A", ("A) True", "B) False"), context=CONTEXT, question=QUESTION)
@@ -557,23 +538,6 @@ def test_a_certificate_of_another_script_or_without_the_reference_is_rejected():
     assert recheck([withheld])["rejected"][0]["reason"] == "reference_is_missing"
 
 
-def test_without_a_jail_nothing_is_run_unless_one_asks_for_it(monkeypatch: pytest.MonkeyPatch):
-    started: list[object] = []
-    real = critic.run_jailed
-    monkeypatch.setattr(jail, "missing_layers", lambda: ("landlock", "seccomp"))
-    monkeypatch.setattr(critic, "run_jailed", lambda *a, **k: started.append(a) or real(*a, **k))  # type: ignore[func-returns-value]
-    monkeypatch.delenv(FRIGHTENING, raising=False)
-    record = judged(HONEST_ONE, problem("true"))
-    assert (record["verdict"], record["reason"], record["answer"]) == ("error", "no_jail", None)
-    assert FRIGHTENING in record["feedback"]
-    assert not started
-    monkeypatch.setenv(FRIGHTENING, "yes")
-    assert judged(HONEST_ONE, problem("true"))["verdict"] == "certified"
-    assert judged("import os\nprint('True')", problem("true"))["reason"] == "import"
-    assert started
-
-
-@whole_jail
 def test_what_comes_out_of_the_jail_is_not_believed(monkeypatch: pytest.MonkeyPatch):
     good = json.loads(_explored(HONEST_ONE))
     reports = [
@@ -596,12 +560,11 @@ def _explored(script: str) -> bytes:
     from critics.formats.z3_python.exploration import explore
     from critics.formats.z3_python.jail import JailAnswer, run_jailed
 
-    ended = run_jailed(lambda: explore(script, options=False), limit_s=10, layers=())
+    ended = run_jailed(lambda: explore(script, options=False), limit_s=10)
     assert isinstance(ended, JailAnswer)
     return ended.answer
 
 
-@whole_jail
 def test_a_script_that_the_interpreter_cannot_stop_is_killed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(critic, "LIMIT_S", 0.5)
     endless = """from z3 import *
@@ -625,7 +588,6 @@ print('True' if s.check() == unsat else 'False')
     assert not all(late() for _ in range(3))
 
 
-@whole_jail
 def test_scripts_are_judged_in_the_pools_workers():
     asked = problem("true").record()
     scripts = [HONEST_ONE, "while True:\n    pass", CHEATS["a tautology"][0], HONEST_ONE]
@@ -640,7 +602,6 @@ def test_scripts_are_judged_in_the_pools_workers():
     ]  # fmt: skip
 
 
-@whole_jail
 def test_every_published_case_gets_the_right_side(shared: Path):
     lines = (shared / "adversarial" / "cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = [case for case in map(json.loads, lines) if case["kind"] == "z3_python"]
@@ -652,7 +613,6 @@ def test_every_published_case_gets_the_right_side(shared: Path):
         assert (record["verdict"] == "certified") == (case["verdict"] == "accept"), (case["id"], record["reason"])
 
 
-@whole_jail
 def test_no_published_attack_is_believed_or_leaves_anything_behind(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

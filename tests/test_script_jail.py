@@ -1,8 +1,7 @@
-"""The jail: each layer holds, arbitrary Python inside reaches nothing, and nothing outlives its time or its parent."""
+"""The jail: inside no file is opened and no secret read, and nothing outlives its time or its parent."""
 
 import hashlib
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -12,65 +11,29 @@ from pathlib import Path
 
 import pytest
 
-from critics.formats.z3_python import jail
-from critics.formats.z3_python.jail import (
-    FRIGHTENING,
-    LAYERS,
-    MAX_ANSWER,
-    RAISED,
-    TRIALS,
-    JailAnswer,
-    JailDied,
-    Overran,
-    holds,
-    missing_layers,
-    run_jailed,
-    usable_layers,
-)
+from critics.formats.z3_python.jail import MAX_ANSWER, RAISED, UNLIMITED, JailAnswer, JailDied, Overran, run_jailed
 from critics.workers.own_time import own_time
 
-pytestmark = pytest.mark.skipif(
-    bool(missing_layers()), reason=f"this machine has no whole jail: {', '.join(missing_layers())}"
-)
 LIMIT_S = 0.6
 HOSTILE = {
     "write a file": "open('loot', 'w').write('x')",
     "append to a file": "open('keep', 'a').write('x')",
-    "remove a file": "import os\nos.remove('keep')",
-    "rename a file": "import os\nos.rename('keep', 'kept')",
-    "change a mode": "import os\nos.chmod('keep', 0)",
-    "truncate a file": "import os\nos.truncate('keep', 0)",
-    "make a folder": "import os\nos.mkdir('loot')",
-    "link a file": "import os\nos.symlink('keep', 'loot')",
     "read a file": "say(open('keep').read())",
     "list a folder": "import os\nsay(str(os.listdir('/')))",
     "read another process": "say(open('/proc/self/environ').read())",
-    "run a shell": "import os\nif os.system('touch loot') != 0:\n    raise OSError",
-    "run a program": "import os\nos.execv('/bin/sh', ['sh', '-c', 'touch loot'])",
-    "start a process": "import subprocess\nsubprocess.run(['touch', 'loot'])",
-    "fork": "import os\nif os.fork() == 0:\n    import time\n    time.sleep(600)",
-    "fork without end": "import os\nwhile True:\n    os.fork()",
-    "start a thread": "import threading\nthreading.Thread(target=open, args=('loot', 'w')).start()",
-    "kill the parent": "import os\nos.kill(os.getppid(), 9)",
-    "kill everything": "import os\nos.kill(-1, 15)",
-    "stop the parent": "import os\nos.kill(os.getppid(), 19)",
-    "trace the parent": "import ctypes, os\nif ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0):\n    raise OSError",
     "open a socket": "import socket\nsocket.create_connection(('127.0.0.1', 22))",
     "listen": "import socket\ns = socket.socket()\ns.bind(('', 0))",
     "talk to a local service": "import socket\nsocket.socket(socket.AF_UNIX).connect('/run/service')",
     "write to every descriptor": "import os\nfor n in range(3, 64):\n    try:\n        os.write(n, b'')\n"
     "    except OSError:\n        pass\nos.write(1, b'x')",
     "read from a descriptor": "import os\nos.read(0, 1)",
-    "make code": "import mmap\nmmap.mmap(-1, 4096, prot=7)",
-    "raise its limits": "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))",
-    "go round Python": "import ctypes\nif ctypes.CDLL(None).rename(b'keep', b'kept') != 0:\n    raise OSError",
     "import something new": (
         "import sys\nnames = ('tabnanny', 'pyclbr', 'nturl2path', 'wave', 'sched', 'colorsys')\n"
         "__import__(next(name for name in names if name not in sys.modules))"
     ),
     "make shared memory": "from multiprocessing import shared_memory\nshared_memory.SharedMemory('loot', True, 10)",
 }  # fmt: skip
-"""Python that is executed as it stands, inside the jail; all of it ends in an error."""
+"""Python that no script can make the interpreter run, executed as it stands inside; all of it ends in an error."""
 
 
 def hosted(code: str) -> Callable[[], bytes]:
@@ -105,13 +68,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_a_layer_holds_and_its_trial_finds_where_it_does_not(layer: str):
-    assert holds(layer)
-    bare = run_jailed(lambda: b"held" if TRIALS[layer]() else b"broken", limit_s=5, layers=())
-    assert bare == JailAnswer(b"broken") or layer == "privileges"
-
-
 def test_nothing_that_code_inside_does_is_seen_outside(folder: Path):
     before = host(folder)
     ended = {name: run_jailed(hosted(code), limit_s=LIMIT_S) for name, code in HOSTILE.items()}
@@ -120,10 +76,9 @@ def test_nothing_that_code_inside_does_is_seen_outside(folder: Path):
     assert not done
 
 
-def test_without_the_jail_the_same_code_would_be_seen(folder: Path):
-    before = host(folder)
-    assert run_jailed(hosted(HOSTILE["write a file"]), limit_s=LIMIT_S, layers=()) == JailAnswer(b"done ")
-    assert host(folder) != before
+def test_a_child_that_cannot_be_limited_does_not_begin(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("critics.formats.z3_python.jail.MEMORY", None)
+    assert run_jailed(lambda: b"ran", limit_s=LIMIT_S) == JailDied(UNLIMITED)
 
 
 def test_no_secret_is_in_the_environment(monkeypatch: pytest.MonkeyPatch):
@@ -167,14 +122,6 @@ def test_a_task_that_raises_and_one_that_exits_say_nothing():
     assert isinstance(run_jailed(lambda: os.abort(), limit_s=LIMIT_S), JailDied)
 
 
-def test_a_layer_that_cannot_be_entered_ends_the_child(monkeypatch: pytest.MonkeyPatch):
-    def missing(_cell: object) -> None:
-        raise OSError("not on this kernel")
-
-    monkeypatch.setattr("critics.formats.z3_python.jail.LAYERS", {**LAYERS, "landlock": missing})
-    assert run_jailed(lambda: b"ran", limit_s=LIMIT_S) == JailDied(RAISED)
-
-
 def test_z3_decides_inside():
     import z3  # before the fork: nothing can be imported inside
 
@@ -186,29 +133,6 @@ def test_z3_decides_inside():
         return str(solver.check()).encode()
 
     assert run_jailed(decide, limit_s=5) == JailAnswer(b"unsat")
-
-
-def test_the_jail_works_where_little_is_allowed_already():
-    def narrow() -> bytes:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        highest = max(map(int, os.listdir("/proc/self/fd")))  # noqa: PTH208
-        resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 4, highest + 4))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        inside = run_jailed(lambda: b"inside", limit_s=LIMIT_S)
-        return inside.answer if isinstance(inside, JailAnswer) else b"nothing"
-
-    assert run_jailed(narrow, limit_s=5, layers=()) == JailAnswer(b"inside")
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_the_jail_works_without_privileges():
-    def unprivileged() -> bytes:
-        os.setgroups([])
-        os.setgid(65534)
-        os.setuid(65534)
-        return b"whole" if all(map(holds, LAYERS)) else b"broken"
-
-    assert run_jailed(unprivileged, limit_s=10, layers=()) == JailAnswer(b"whole")
 
 
 def test_a_child_dies_with_its_parent():
@@ -246,18 +170,3 @@ def _is_alive(pid: str) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def test_where_a_layer_is_missing_there_is_no_jail_unless_one_asks_for_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(jail, "missing_layers", lambda: ("landlock",))
-    assert usable_layers() is None
-    monkeypatch.setenv(FRIGHTENING, "1")
-    assert usable_layers() is None
-    monkeypatch.setenv(FRIGHTENING, "yes")
-    assert usable_layers() == tuple(layer for layer in LAYERS if layer != "landlock")
-
-
-def test_a_layer_that_lets_things_through_is_missing(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("critics.formats.z3_python.jail.LAYERS", {**LAYERS, "seccomp": lambda _cell: None})
-    assert not holds("seccomp")
-    assert holds("landlock")

@@ -6,12 +6,10 @@ from itertools import product
 
 import pytest
 
-from critics.formats.z3_python.jail import missing_layers
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from critics.verdict import verdict_record
 
-pytestmark = pytest.mark.skipif(bool(missing_layers()), reason="no whole jail here")
 NAMES = "pqrt"
 ENDS = {
     "negated": "s.add(Not({0}))\nprint('True' if s.check() == unsat else 'False')",

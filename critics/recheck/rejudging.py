@@ -20,7 +20,7 @@ from critics.verdict import CriticError, verdict_record
 
 JUDGED_OTHERWISE = "judged_otherwise"
 NOT_JUDGED_AGAIN = "not_judged_again"
-"""The critic could not tell: it failed, ran out of time, or has no jail for a script. That is never accepted."""
+"""The critic could not tell: it failed, ran out of time, or could not limit a process. That is never accepted."""
 ILL_FORMED = "ill_formed"
 BAD_LINE = "bad_line"
 _UNDECIDED = ("error", "timeout")

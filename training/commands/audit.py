@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from critics.errors import InputError
-from training.commands.options import Columns, Jobs, Json, Seed, Timeout, WithoutJail, leave_the_jail
+from training.commands.options import Columns, Jobs, Json, Seed, Timeout
 
 EXAMPLE = "certistar audit reasoning-gym:syllogism --num 5000 --out audited"
 
@@ -59,7 +59,6 @@ def audit(
     jobs: Jobs = 1,
     timeout: Timeout = 30.0,
     as_json: Json = False,
-    without_jail: WithoutJail = False,
     seconds: Seconds = None,
     iterations: Iterations = None,
     seed: Seed = 0,
@@ -92,8 +91,6 @@ def audit(
     if source is None and context.info_name == "audit-data":
         raise InputError("audit-data: name the rows, a published file, a generator, or reasoning-gym:TASK")
     of_labels, of_rewards = _refuse(context, source, reward, against)
-    if without_jail:
-        leave_the_jail()
     if source is not None:
         passed = audit_labels(LabelAudit(**{name: given[name] for name in of_labels}))
     elif reward is not None:
@@ -126,7 +123,7 @@ def _refuse(
     for each in context.command.params:
         name = each.name or ""
         origin = context.get_parameter_source(name)
-        is_shared = name in ("context", "jobs", "timeout", "as_json", "without_jail")
+        is_shared = name in ("context", "jobs", "timeout", "as_json")
         if not is_shared and name not in meant and origin is not None and origin.name == "COMMANDLINE":
             whose = " or ".join(kind for kind, names in options.items() if name in names)
             raise InputError(f"{each.opts[0]} goes with {whose} alone; leave it out")

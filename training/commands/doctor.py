@@ -55,7 +55,6 @@ def _findings() -> Iterator[DoctorFinding]:
     yield _shared_memory()
     yield from (_solver(*solver) for solver in _SOLVERS)
     yield _package("pebble", "Pebble", "critics that can be killed")
-    yield _jail()
     yield _hub()
     yield from map(_extra, PACKAGES)
     if find_spec("torch") is None:
@@ -174,16 +173,6 @@ def _extra(extra: str) -> DoctorFinding:
         return DoctorFinding(True, what, f"installed, for {PURPOSES[extra]}")
     part = "" if len(absent) == len(PACKAGES[extra]) else f" (without {', '.join(absent)})"
     return DoctorFinding(True, what, f"not installed{part}; only {PURPOSES[extra]} would need it: {remedy(extra)}")
-
-
-def _jail() -> DoctorFinding:
-    from critics.formats.z3_python.jail import missing_layers
-
-    note = "every layer holds, for z3-python scripts"
-    if missing := ", ".join(missing_layers()):
-        remedy = "judge them on Linux 5.13 or later, where Landlock and seccomp are allowed"
-        note = f"{missing} cannot be had here, so z3-python scripts get the verdict error (no_jail); {remedy}"
-    return DoctorFinding(not missing, "jail", note)
 
 
 def _devices() -> Iterator[DoctorFinding]:

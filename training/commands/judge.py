@@ -9,7 +9,7 @@ import typer
 
 from critics.errors import InputError
 from training.commands.messages import print_counts
-from training.commands.options import Jobs, Json, Out, Timeout, WithoutJail, leave_the_jail
+from training.commands.options import Jobs, Json, Out, Timeout
 from training.records.store import read_lines, write_records
 
 EXAMPLE = "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2"
@@ -24,7 +24,6 @@ def judge(
     problems: Annotated[
         list[Path] | None, typer.Option("--problems", help="Of recorded programs without theirs (repeatable).")
     ] = None,
-    without_jail: WithoutJail = False,
 ) -> None:
     """Judge attempts: one verdict record for each, in the same order."""
     from critics.formats.format import find_format
@@ -41,8 +40,6 @@ def judge(
     )
     from training.tables import console
 
-    if without_jail:
-        leave_the_jail()
     given, judge_all = read_attempts(file, problems), judging(jobs, timeout)
     if not given:
         raise InputError(f"{file}: there is no attempt in it; name a file with some")

@@ -1,12 +1,9 @@
 """Options and arguments that several commands share."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
-
-from training.commands.messages import say
 
 Config = Annotated[Path, typer.Argument(help="A YAML file, such as configs/smoke.yaml.", show_default=False)]
 Out = Annotated[Path, typer.Option("--out", help="Where to write.", show_default=False)]
@@ -18,13 +15,6 @@ Timeout = Annotated[float, typer.Option("--timeout", min=0.001, help="Seconds fo
 Seed = Annotated[int, typer.Option("--seed", help="Everything random follows from it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print machine-readable results.")]
 Adapter = Annotated[Path | None, typer.Option("--adapter", help="A folder that `train` or a round wrote.")]
-WithoutJail = Annotated[
-    bool,
-    typer.Option(
-        "--run-untrusted-scripts-without-a-jail",
-        help="Interpret z3-python scripts although this machine cannot jail them. Only on a machine you can lose.",
-    ),
-]
 OfArm = Annotated[str | None, typer.Option("--arm", help="Of a run: which arm; the first strict one, if none.")]
 OfSeed = Annotated[int | None, typer.Option("--seed", help="Of a run: which seed; the first, if none.")]
 Columns = Annotated[
@@ -36,11 +26,3 @@ Runs = Annotated[
     typer.Option("--run", metavar="DIR", help="A run, or a folder with runs (repeatable); checkpoints, if none."),
 ]
 Problems = Annotated[Path, typer.Option("--problems", help="Problems as JSON lines.", show_default=False)]
-
-
-def leave_the_jail() -> None:
-    """Let this process, and those it starts, interpret scripts with what layers of the jail there are."""
-    from critics.formats.z3_python.jail import FRIGHTENING
-
-    os.environ[FRIGHTENING] = "yes"
-    say("no jail is asked for: scripts of unknown authors are interpreted with what protection is left")

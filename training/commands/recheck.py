@@ -9,7 +9,7 @@ import typer
 
 from critics.errors import InputError
 from training.commands.messages import say
-from training.commands.options import Jobs, Json, Timeout, WithoutJail, leave_the_jail
+from training.commands.options import Jobs, Json, Timeout
 from training.records.store import StoreError, read_lines
 
 EXAMPLE = "certistar recheck verdicts.jsonl --json"
@@ -20,7 +20,6 @@ def recheck(
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,
-    without_jail: WithoutJail = False,
 ) -> None:
     """Re-check certificates with the independent checker, and judge again the texts that stand beside them.
 
@@ -32,8 +31,6 @@ def recheck(
     from training.commands.attempts import judging
     from training.commands.traces import trace_files
 
-    if without_jail:
-        leave_the_jail()
     bad: list[dict[str, str]] = []
     if not (paths := trace_files([file])):
         raise InputError(f"{file}: no judged attempts lie in it; name a file, or a folder that `certistar run` wrote")

@@ -8,7 +8,6 @@ known about does as well (Deng et al., appendix A).
 
 import importlib
 import re
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,27 +16,17 @@ from critics.formats.z3_python.decision import (
     RLIMIT,
     Argument,
     Examined,
-    Solve,
     answer_of,
     argument_of,
     decided,
     question_sets,
     refuse_closed_world,
     refuse_groundless,
-    solve,
     value_of,
 )
 from critics.formats.z3_python.exploration import explore, script_of
 from critics.formats.z3_python.fidelity import refuse_other_theory
-from critics.formats.z3_python.jail import (
-    FRIGHTENING,
-    JailAnswer,
-    JailDied,
-    Overran,
-    missing_layers,
-    run_jailed,
-    usable_layers,
-)
+from critics.formats.z3_python.jail import UNLIMITED, JailAnswer, JailDied, Overran, run_jailed
 from critics.formats.z3_python.report import (
     JailBroken,
     ScriptRuns,
@@ -60,17 +49,13 @@ LIMIT_S = 4.0
 """For all runs of a script; natural ones take 20 to 200 milliseconds."""
 
 
-class NoJail(RuntimeError):  # noqa: N818
-    """There is no jail on this machine, so no script is run."""
-
-
 def report_of(completion: str, wording: Wording) -> ScriptRuns:
-    """Run a completion's script in the jail; raises `Refusal`, `NoJail` and `JailBroken`."""
-    layers, options = _layers(), wording.truths is None
+    """Run a completion's script in the jail; raises `Refusal` and `JailBroken`."""
+    options = wording.truths is None
     importlib.import_module("z3")  # before the fork: nothing can be imported in the jail
     try:
         text = script_of(completion)
-        ended = run_jailed(lambda: explore(text, options=options), limit_s=LIMIT_S, layers=layers)
+        ended = run_jailed(lambda: explore(text, options=options), limit_s=LIMIT_S)
         if isinstance(ended, JailAnswer):
             return read_report(ended.answer)
     except ScriptError as error:
@@ -78,34 +63,20 @@ def report_of(completion: str, wording: Wording) -> ScriptRuns:
     match ended:
         case Overran():
             raise Refusal(TimedOut, "time_limit", f"the script takes longer than {LIMIT_S:g} seconds")
-        case JailDied(status) if status == -signal.SIGSYS:
-            raise JailBroken("the script's process made a system call of another architecture")
+        case JailDied(status) if status == UNLIMITED:
+            raise JailBroken("the script's process could not be limited; judge scripts on Linux")
         case JailDied():
             # Attack: bring the solver down, so that no verdict is left.
             raise Refusal(Malformed, "crashed", "the script takes too much memory, or brings the solver down")
 
 
-def _layers() -> tuple[str, ...]:
-    layers = usable_layers()
-    if layers is None:
-        raise NoJail
-    return layers
-
-
 def examined(report: ScriptRuns, wording: Wording) -> Examined:
     """Decide a report's argument; raises `Refusal`."""
     argument = argument_of(report, wording)
-    ask = asking()
-    results = decided(argument, report.declarations, ask)
+    results = decided(argument, report.declarations)
     value = value_of(argument, results)
-    refuse_closed_world(argument, report.declarations, results, ask)
+    refuse_closed_world(argument, report.declarations, results)
     return Examined(report, argument, results, value)
-
-
-def asking() -> Solve:
-    """Return what decides questions of ours, in the jail as well."""
-    layers = _layers()
-    return lambda scripts: solve(scripts, layers=layers)
 
 
 KIND = "z3-script"
@@ -153,7 +124,7 @@ _NEGATED: dict[str, bool] = {"must": True, "could_be_false": True, "could": Fals
 
 
 def judge_script(problem: Problem, attempt: Attempt) -> Verdict:
-    """Judge one script; without a jail the verdict is `error` with the reason `no_jail`, and nothing is run."""
+    """Judge one script; where its process cannot be limited, the verdict is `error`, and nothing is run."""
     written = wording(problem.options)
     try:
         known = reference(problem)
@@ -164,9 +135,6 @@ def judge_script(problem: Problem, attempt: Attempt) -> Verdict:
         return _judged(problem, attempt.completion, known, written, report)
     except Refusal as refusal:
         return refused(refusal, problem, None)
-    except NoJail:
-        missing = ", ".join(missing_layers())
-        return CriticError("no_jail", None, f"scripts are not run without a jail ({missing}); {FRIGHTENING}=yes does")
     except JailBroken as error:
         return CriticError("jail_broken", None, brief(str(error)))
 
@@ -189,7 +157,7 @@ def _judged(
         if asks_otherwise(problem.question, found.argument, problem.options):
             raise Refusal(Unproved, "goal_mismatch", "the options' checks do not ask what the question asks")
         if known is not None:
-            refuse_other_theory(found, known, asking())
+            refuse_other_theory(found, known)
             if not holds_in_semantics(problem, known, found.value):
                 raise Refusal(
                     Unproved, "other_semantics", "the data set's rules run forwards, which does not lead there"

@@ -5,7 +5,7 @@ The results of the script's own solver calls play no part in it.
 
 import importlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,18 +201,14 @@ MAX_CONFLICTS = 10_000
 """Conflicts of one question."""
 LIMIT_S = 4.0
 """For all questions of an argument."""
-Solve = Callable[[list[str]], list[str]]
-"""Answers scripts of the dialect, each with `sat`, `unsat` or `unknown`."""
-
-
 Results = Mapping[tuple[Term, ...], str]
 """The result for each set of formulas: whether they hold together."""
 
 
-def solve(scripts: list[str], *, layers: tuple[str, ...]) -> list[str]:
-    """Ask Z3 in a child; what it gives up on, or dies of, is `unknown`."""
+def solve(scripts: list[str]) -> list[str]:
+    """Ask Z3 in a child, which answers each with `sat` or `unsat`; what it gives up on, or dies of, is `unknown`."""
     importlib.import_module("z3")
-    ended = run_jailed(lambda: json.dumps(_results(scripts)).encode(), limit_s=LIMIT_S, layers=layers)
+    ended = run_jailed(lambda: json.dumps(_results(scripts)).encode(), limit_s=LIMIT_S)
     found: Any = json.loads(ended.answer) if isinstance(ended, JailAnswer) else None
     if not is_list(found) or len(found) != len(scripts):
         return ["unknown"] * len(scripts)
@@ -236,10 +232,10 @@ def _results(scripts: list[str]) -> list[str]:
     return results
 
 
-def decided(argument: Argument, declarations: Sequence[Term], ask: Solve) -> dict[tuple[Term, ...], str]:
+def decided(argument: Argument, declarations: Sequence[Term]) -> dict[tuple[Term, ...], str]:
     """Return the result of every question; raises `Refusal` where the solver cannot tell."""
     sets = question_sets(argument)
-    results = ask([script(declarations, formulas) for formulas in sets])
+    results = solve([script(declarations, formulas) for formulas in sets])
     if "unknown" in results:
         raise Refusal(TimedOut, "solver_limit", "the solver cannot decide within its budget what the script argues")
     return dict(zip(sets, results, strict=True))
@@ -270,7 +266,7 @@ def value_of(argument: Argument, results: Results) -> str:
         raise Refusal(kind, str(error), told) from error
 
 
-def refuse_closed_world(argument: Argument, declarations: Sequence[Term], results: Results, ask: Solve) -> None:
+def refuse_closed_world(argument: Argument, declarations: Sequence[Term], results: Results) -> None:
     """Raise `Refusal` where what is said of all or some things holds only because the script lists all there are.
 
     A finite sort is fine for the values of an attribute, or for a puzzle's places, and no ground for "everybody".
@@ -280,7 +276,7 @@ def refuse_closed_world(argument: Argument, declarations: Sequence[Term], result
         return
     distinct = [("distinct", *names) for names in finite]
     sides = [(*argument.premises, side) for side in (statement, negated(statement))]
-    again = ask([script(list(opened(declarations)), [*side, *distinct]) for side in sides])
+    again = solve([script(list(opened(declarations)), [*side, *distinct]) for side in sides])
     if again != [results[side] for side in sides]:
         # Attack: shrink the world to the things of which the statement is known.
         raise Refusal(Unproved, "closed_world", "the statement is about everything, and the script lists what there is")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from critics.formats.z3_python.decision import Examined, Solve
+from critics.formats.z3_python.decision import Examined, solve
 from critics.grammar.inflection import is_plural, singular
 from critics.logic.first_order.theory import FolTheory, read_theory
 from critics.replay.first_order import syntax
@@ -32,7 +32,7 @@ _CONNECTIVES = {
 }  # fmt: skip
 
 
-def refuse_other_theory(found: Examined, known: Reference, ask: Solve) -> None:
+def refuse_other_theory(found: Examined, known: Reference) -> None:
     """Raise `Refusal` where the script says what the reference does not, asks else, or leaves out too much."""
     try:
         theory = read_theory(known.formal)
@@ -45,7 +45,7 @@ def refuse_other_theory(found: Examined, known: Reference, ask: Solve) -> None:
     goal = matched.formula(theory.goal)
     premises = [matched.own(premise) for premise in found.argument.premises]
     (statement,) = map(matched.own, found.argument.statements)
-    questions = _Questions(matched.declarations, ask)
+    questions = _Questions(matched.declarations)
     _refuse_unstated(premises, axioms, questions)
     if statement != goal and not questions.unsatisfiable([[("xor", statement, goal)]])[0]:
         raise Refusal(Unproved, "goal_mismatch", "the statement is not what the problem asks")
@@ -71,11 +71,10 @@ def _refuse_unstated(premises: Sequence[Term], axioms: Sequence[Term], questions
 @dataclass(frozen=True, slots=True)
 class _Questions:
     declarations: Sequence[Term]
-    ask: Solve
 
     def unsatisfiable(self, sets: Sequence[Sequence[Term]]) -> list[bool]:
         """Say of each set whether it has no model; raises `Refusal` where the solver cannot tell."""
-        results = self.ask([script(self.declarations, formulas) for formulas in sets]) if sets else []
+        results = solve([script(self.declarations, formulas) for formulas in sets]) if sets else []
         if "unknown" in results:
             raise Refusal(TimedOut, "solver_limit", "the solver cannot compare the script with the problem")
         return [result == "unsat" for result in results]

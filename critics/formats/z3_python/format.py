@@ -81,7 +81,7 @@ def _evidence(certificate: Certificate) -> "ScriptEvidence":
 
 
 def _same(evidence: "ScriptEvidence") -> Refusal | None:
-    from critics.formats.z3_python.critic import asking
+    from critics.formats.z3_python.decision import solve
     from critics.replay.scripts import members, needed, negated, script
     from critics.text.trust.bars import SAME, UNDECIDED
 
@@ -92,10 +92,9 @@ def _same(evidence: "ScriptEvidence") -> Refusal | None:
         return None
     (statement,) = argument.statements
     claimed = statement if examined.value == "true" else negated(statement)
-    ask = asking()
-    found = ask([script(declarations, [claimed, negated(premise)]) for premise in argument.premises])
+    found = solve([script(declarations, [claimed, negated(premise)]) for premise in argument.premises])
     said = [premise for premise, result in zip(argument.premises, found, strict=True) if result == "unsat"]
-    rest = ask([script(declarations, [*said, negated(claimed)])]) if said else ["sat"]
+    rest = solve([script(declarations, [*said, negated(claimed)])]) if said else ["sat"]
     if "unknown" in [*found, *rest]:
         return UNDECIDED
     return SAME if rest == ["unsat"] else None
