@@ -21,10 +21,10 @@ from rollout.records.sampling import Sampling
 from rollout.records.traces import Judgement, Trace, with_judgement
 from rollout.settings import RoundTripSettings
 from rollout.strategies.round_trip import travel
+from tools.autoeval.predicts import compared, correlation, predictive_power, published
 from tools.reproductions import published_tables
 from tools.seeds.descriptions import describe
 from tools.seeds.round_trips import bare_lessons
-from training.autoeval.benchmarks import compared, correlation, predictive_power, published
 from training.autoeval.errors import (
     described,
     described_wrongly,
@@ -35,6 +35,7 @@ from training.autoeval.errors import (
     verifier_rows,
     verifier_score,
 )
+from training.autoeval.joined import joined_files, read_measured
 from training.autoeval.scores import (
     counts_record,
     fate,
@@ -305,21 +306,20 @@ def test_too_few_models_in_common_are_refused():
 
 
 def test_figures_are_the_same_bytes_each_time():
-    from training.autoeval.figures import Curves, scores_figure
-
-    rows = scores_of([*judged("ed", 1), *judged("dd", 2)])["rows"]
-    verified = [{"category": 1, **verifier_record({"tp": 1, "fp": 1})}]
-    tables = {"PL(12)": {"one": Curves(rows), "other": Curves(rows, verified)}}
-    drawn = scores_figure(tables, {"PL(12)": "operators"})
+    trips = scores_of([*judged("ed", 1), *judged("dd", 2)])
+    verified = {"rows": [{"dataset": "PL(12)", "category": 1, **verifier_record({"tp": 1, "fp": 1})}]}
+    found = [read_measured({"benchmark": "b", "model": "one", "by": "operators", "scores": {"PL(12)": trips}}, "here")]
+    found.append(read_measured({"benchmark": "verify", "model": "other", "verifier": verified}, "here"))
+    drawn = joined_files(found)["scores.svg"]
     assert "<svg" in drawn
-    assert drawn == scores_figure(tables, {"PL(12)": "operators"})
+    assert drawn == joined_files(found)["scores.svg"]
 
 
 def test_a_negation_more_hardly_changes_the_similarity_of_texts():
     pytest.importorskip("sacrebleu")
     pytest.importorskip("rouge_score")
     pytest.importorskip("nltk")
-    from training.autoeval.premises import similarities
+    from tools.autoeval.premises import similarities
 
     said = "the weather status was sunny yesterday and is raining today"
     found = similarities([said.replace("is raining", "is not raining")], [said])
@@ -338,13 +338,13 @@ def test_a_negation_more_hardly_changes_the_similarity_of_texts():
 )
 def test_meteor_pairs_stems_and_no_synonyms(said, score):
     pytest.importorskip("nltk")
-    from training.autoeval.premises import meteor
+    from tools.autoeval.premises import meteor
 
     assert meteor([said], ["the dogs bark"]) == pytest.approx(score)
 
 
 def test_a_missing_package_is_named_with_the_remedy(monkeypatch):
-    from training.autoeval import premises as text_similarity
+    from tools.autoeval import premises as text_similarity
 
     def missing(name: str) -> Any:
         raise ImportError(name)

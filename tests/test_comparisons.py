@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from critics.errors import InputError
 from critics.judge import judge_record
@@ -16,8 +15,7 @@ from rollout.published.comparisons import load_folio_formulas, load_multi_logiev
 from rollout.published.first_order import load_folio
 from rollout.records.sampling import Sampling
 from rollout.strategies.single import sample
-from training.autoeval.premises import Rendering, autoformalised, informalised, premises, written
-from training.cli import app
+from tools.autoeval.premises import Rendering, autoformalised, informalised, premises, written
 
 STORY = {
     "premises": ["Every baker rises early.", "Ina bakes or sings.", "Ina is the one who sings."],
@@ -105,19 +103,6 @@ def test_words_are_compared_with_the_sentences(folio):
     assert same["n"] == 2
     assert same["rouge"] == pytest.approx(1)
     assert all(same[key] > other[key] for key in ("bleu", "rouge", "meteor"))
-
-
-@pytest.mark.parametrize("kind", ["folio-text", "folio-formulas", "folio-autoformalise"])
-def test_evaluate_runs_a_comparison_from_a_file(kind, folio, tiny_model, tmp_path):
-    config = tmp_path / "c.yaml"
-    config.write_text(f"name: c\nmodel: {{name: {tiny_model}}}\nsampling: {{max_new_tokens: 4}}\n")
-    done = CliRunner().invoke(app, ["evaluate", str(config), "--benchmark", f"{kind}:{folio}", "--json"])
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert (found["benchmark"], found["file"]) == (kind, "folio.jsonl")
-    assert found["n"] == {"folio-autoformalise": 2}.get(kind, 1)
-    missing = CliRunner().invoke(app, ["evaluate", str(config), "--benchmark", kind])
-    assert (missing.exit_code, f"{kind}:FILE" in missing.output) == (2, True)
 
 
 # -- reasoning models

@@ -3,7 +3,7 @@
 from critics.problem import Formal, Problem
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import FirstOrderFormulas, PropositionalFormulas, RegularExpressions
-from training.autoeval.dataset_statistics import PAPER, said, statistics_of
+from tools.autoeval.data_sets import PAPER, said, statistics_of
 
 
 def pl(*texts: str) -> list[Problem]:

@@ -18,10 +18,8 @@ from rollout.records.steps import Leg
 from rollout.records.traces import Judgement, Trace, read_trace
 from rollout.settings import RoundTripSettings
 from tools.seeds.descriptions import describe
-from training.autoeval.scores import counts_record
 from training.autoeval.yardstick import Asked, RoundTrips, measure_trips, measure_verifier, read_benchmark
 from training.cli import app
-from training.commands.benchmarks import by_category
 from training.configuration.run import PromotionConfig, RunConfig
 from training.curation.filters import select
 from training.lessons.teaching import file_examples
@@ -274,12 +272,6 @@ def test_a_verifier_that_always_agrees_has_the_f1_of_its_precision():
 def test_benchmarks_are_named_as_in_the_paper(name, dataset, keys):
     found = read_benchmark(name)
     assert (found.dataset, found.keys) == (dataset, keys)
-
-
-def test_neighbouring_categories_of_one_score_are_told_together():
-    fates = [{"equivalent": 2}, {"equivalent": 1, "different": 1}, *[{"different": 1}] * 3, {}]
-    rows = [{"category": category, **counts_record(each)} for category, each in enumerate(fates)]
-    assert by_category(rows) == "0: 100%, 1: 50%, 2 to 4: 0%"
 
 
 def test_a_benchmark_can_end_at_a_category():

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from training.autoeval.benchmarks import PAPER, merged, published, read_source
-from training.cli import app
+from tools.autoeval.__main__ import main
+from tools.autoeval.predicts import PAPER, merged, published, read_source
 from training.configuration.section import ConfigError
 
 OWN = """
@@ -29,11 +28,6 @@ def own(tmp_path: Path) -> Path:
     return tmp_path / "own.yaml"
 
 
-def run(*arguments: str | Path) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["compare", *map(str, arguments)])
-    return result.exit_code, result.output
-
-
 def test_the_papers_tables_are_one_source() -> None:
     found = read_source(PAPER)
     assert found.tables.keys() | found.reported.keys() == published().keys()
@@ -45,13 +39,11 @@ def test_scores_are_read_from_what_evaluate_wrote_up_to_the_highest_category(own
     assert read_source(str(own)).tables["FOLIO(R; FOL)"] == {"mine": (0.7, 0.61), "other": (0.30, 0.66)}
 
 
-def test_models_of_ones_own_join_the_papers(own: Path, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    code, printed = run(PAPER, own, "--json", "--out", page)
-    rows = {row["benchmark"]: row for row in json.loads(printed)["benchmarks"]}
-    assert code == 0
+def test_models_of_ones_own_join_the_papers_in_figures_4_and_5(own: Path, tmp_path: Path) -> None:
+    main(["predicts", PAPER, str(own), "--out", str(tmp_path / "o")])
+    rows = {row["benchmark"]: row for row in json.loads((tmp_path / "o/benchmarks.json").read_text())["benchmarks"]}
     assert (rows["FOLIO(R; FOL)"]["correlation"]["n"], rows["FOLIO(R; NL)"]["correlation"]["n"]) == (18, 16)
-    assert page.read_text().count("<svg") == len(read_source(PAPER).tables) + 1
+    assert all("<svg" in (tmp_path / "o" / name).read_text() for name in ("correlations.svg", "powers.svg"))
 
 
 def test_a_model_with_two_scores_is_refused(tmp_path: Path) -> None:
@@ -70,15 +62,8 @@ def test_a_model_with_two_scores_is_refused(tmp_path: Path) -> None:
         ("A: {scores: {m: [0.1, 0.2], n: [0.2, 0.3]}}", "A: has 2 models"),
     ],
 )
-def test_a_table_that_cannot_be_used_is_refused_by_name(text: str, message: str, tmp_path: Path) -> None:
+def test_a_table_that_cannot_be_used_is_refused_by_name(text: str, message: str, tmp_path: Path, capsys) -> None:
     (tmp_path / "own.yaml").write_text(text)
-    code, printed = run(tmp_path / "own.yaml")
-    assert code == 2
-    assert message in printed
-
-
-def test_runs_and_tables_are_not_compared_with_each_other(own: Path) -> None:
-    (own.parent / "run").mkdir()
-    code, printed = run(own, own.parent / "run")
-    assert code == 2
-    assert "compare either" in printed
+    with pytest.raises(SystemExit):
+        main(["predicts", str(tmp_path / "own.yaml")])
+    assert message in capsys.readouterr().err

@@ -17,7 +17,7 @@ from critics.errors import InputError
 from rollout.formulas.ahead import generate_ahead
 from rollout.problems.catalogue import family
 from rollout.problems.splits import Split
-from training.autoeval.dataset_statistics import PAPER, said, statistics_of
+from tools.autoeval.data_sets import PAPER, said, statistics_of
 from training.hardware import num_cores
 from training.records.store import write_json, write_text
 

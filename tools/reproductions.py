@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from tools.autoeval.predicts import Table, correlation, predictive_power, published
 from tools.capacity import Store, Workload, a100, cost
-from training.autoeval.benchmarks import Table, correlation, predictive_power, published
 from training.configuration.section import Section, read_yaml, validated
 from training.estimates import Proportion
 

@@ -82,16 +82,6 @@ def test_a_benchmark_goes_on(tmp_path, serve, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("benchmark", ["folio-text", "folio-autoformalise"])
-def test_a_benchmark_of_a_file_goes_on(benchmark, tmp_path, serve, monkeypatch):
-    problems = put(tmp_path / "folio.jsonl", "folio as published")
-    words = ["evaluate", ROOT / "configs/autoeval_llama8b.yaml", "--json"]
-    words += ["--benchmark", f"{benchmark}:{tmp_path / 'folio.jsonl'}"]
-    first, second = assert_nothing_is_lost(words, problems, serve, tmp_path, monkeypatch, after=2)
-    assert first.stdout == second.stdout
-
-
-@pytest.mark.slow
 def test_ratings_by_echo_are_kept_as_well(tmp_path, serve, monkeypatch):
     problems = put(tmp_path / "lsat.jsonl", "ar-lsat")
     words = ["evaluate", ROOT / "configs/prototype_then_refine.yaml", "--problems", tmp_path / "lsat.jsonl"]

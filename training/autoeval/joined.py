@@ -1,47 +1,34 @@
-"""Finished evaluations of AutoEval side by side: figures and tables of all models, from their scores.json.
+"""Finished evaluations of AutoEval side by side: one table of rates, from their scores.json, and what is drawn of it.
 
-model/benchmark/scores.json, .. -> Measured, .. -> scores.svg, by-depth.svg, .., scores.md
-                                                -> pairs of scores by model, for `compare autoeval-paper`
+model/benchmark/scores.json, .. -> Measured, .. -> points_of, a row a rate -> scores.svg, by-depth.svg, .., scores.md
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from critics.errors import InputError
-from training.autoeval.benchmarks import ScoreSource
 from training.autoeval.errors import CELLS, verifier_record
-from training.autoeval.figures import (
-    Curves,
-    deviation_figure,
-    differences_figure,
-    operators_figure,
-    scores_figure,
-    verifiers_figure,
-)
-from training.autoeval.scores import STRATA, UNREADABLE, scores
-from training.outcomes import Record, pooled
+from training.autoeval.scores import STRATA
+from training.figures import INKS, MARKERS, drawing, percent_scale, with_band
+from training.outcomes import Record, Table, pooled, table_of
 from training.records.run_folder import scores_files
 from training.tables import between, markdown, percent
 
-_Own = TypeVar("_Own")
 LARGEST = 20
 """Categories up to here are in the paper's counts of verifiers' answers (figures 21 and 22)."""
-_PAIRED = {
-    "FOLIO(R; NL)": ("folio-text", "", "autoeval-fol", 6),
-    "FOLIO(R; FOL)": ("folio-formulas", "", "autoeval-fol", 6),
-    "LogiEval(R; PL)": ("multi-logieval", "pl", "autoeval-pl", 30),
-    "LogiEval(R; FOL)": ("multi-logieval", "fol", "autoeval-fol", 30),
-    "FOLIO(A)": ("folio-autoformalise", "score", "autoeval-fol", 6),
-    "FOLIO(I): BLEU": ("folio-informalise", "bleu", "autoeval-fol", 6),
-    "FOLIO(I): ROUGE": ("folio-informalise", "rouge", "autoeval-fol", 6),
-    "FOLIO(I): METEOR": ("folio-informalise", "meteor", "autoeval-fol", 6),
+METRICS = {"compliance": "Syntactic compliance", "score": "AutoEval score", "f1": "F1 as verifier"}
+AXES = {
+    "depth": "depth of the parse tree",
+    "binding": "quantifiers that bind",
+    "states": "states of the minimal automaton",
+    "edges": "edges of the minimal automaton",
+    "density": "density of the minimal automaton",
 }
-"""Pairs of appendix K.4 by name: benchmark, its number, AutoEval's data set, and its last category."""
 
 
 class Verifier(BaseModel):
@@ -65,35 +52,13 @@ class Measured(BaseModel):
     by_stratum: dict[str, list[Record]] = {}
     repeated: list[Record] = []
     verifier: Verifier = Verifier()
-    n: int = 0
-    no_answer: int = 0
-    counts: list[Record] = []
-    """Answers to questions: gold, said, and count."""
-    labels: dict[str, Record] = {}
-    by_logic: dict[str, Record] = {}
-    rows: list[Record] = []
-    score: float | None = None
-    bleu: float | None = None
-    rouge: float | None = None
-    meteor: float | None = None
 
-    @property
-    def answers(self) -> dict[str, Record]:
-        """Counts of answers, whole under `` and by logic; empty of what asks no questions."""
-        return {"": self.model_dump(), **self.by_logic} if self.counts else {}
-
-    @property
-    def numbers(self) -> dict[str, float]:
-        """The score, or similarities, of premises put into formulas or words."""
-        told = {key: getattr(self, key) for key in ("score", "bleu", "rouge", "meteor")}
-        return {} if self.counts or self.scores else {key: value for key, value in told.items() if value is not None}
-
-    def judged(self, stratum: str = "category") -> dict[str, list[Record]]:
-        """Return the rows of a verifier's answers by data set."""
-        found: dict[str, list[Record]] = {}
-        for row in self.verifier.rows if stratum == "category" else self.verifier.by_stratum.get(stratum, ()):
-            found.setdefault(row["dataset"], []).append(row)
-        return found
+    def judged(self) -> dict[str, Record]:
+        """Return the counts of a verifier's answers by data set, up to the paper's category."""
+        rows: dict[str, list[Record]] = {}
+        for row in self.verifier.rows:
+            rows.setdefault(row["dataset"], []).extend([row] if row["category"] <= LARGEST else [])
+        return {dataset: verifier_record(pooled(own, CELLS)) for dataset, own in rows.items()}
 
 
 def read_measured(record: object, where: str) -> Measured:
@@ -116,180 +81,108 @@ def read_folder(folder: Path) -> list[Measured]:
     return found
 
 
-# -- figures
+def points_of(found: Sequence[Measured]) -> Table:
+    """Return all known rates, a row each: dataset, line (model, and how it was asked), prompt, by, axis, category,
+    metric, rate and its interval."""
+    return table_of(row for own, line in zip(found, _lines(found), strict=True) for row in _points(own, line))
+
+
+def _points(own: Measured, line: str) -> Iterator[Record]:
+    for dataset, told in own.scores.items():
+        for by, rows in {"category": told["rows"], **own.by_stratum}.items():
+            yield from _rates(own, rows, ("compliance", "score"), dataset=dataset, line=line, by=by)
+    for by, rows in {"category": own.verifier.rows, **own.verifier.by_stratum}.items():
+        for row in rows:
+            yield from _rates(own, [row], ("f1",), dataset=row["dataset"], line=line, by=by)
+
+
+def _rates(own: Measured, rows: Iterable[Record], metrics: Sequence[str], **where: str) -> Iterator[Record]:
+    axis = own.by or "operators" if where["by"] == "category" else where["by"]
+    for row in rows:
+        at = {**where, "model": own.model, "prompt": own.prompt, "axis": axis, "category": row["category"]}
+        for metric in metrics:
+            if row[metric] is not None:
+                yield {**at, "metric": metric, "rate": row[metric], "interval": row.get(f"{metric}_interval")}
+
+
+def _lines(found: Sequence[Measured]) -> list[str]:
+    """Return what each evaluation is called in a figure: the model, and what else tells its round trips apart."""
+    trips = [(own, dataset) for own in found for dataset in own.scores]
+    models = Counter((own.model, dataset) for own, dataset in trips)
+    prompts = Counter((own.model, dataset, own.prompt) for own, dataset in trips)
+    lines: list[str] = []
+    for own in found:
+        (dataset,) = list(own.scores)[:1] or ("",)
+        beside = own.benchmark if prompts[own.model, dataset, own.prompt] > 1 else own.prompt
+        lines.append(f"{own.model}, {beside}" if models[own.model, dataset] > 1 else own.model)
+    return lines
+
+
+# -- figures and tables
 
 
 def joined_files(found: Sequence[Measured]) -> dict[str, str]:
     """Return figures and tables of evaluations, by the names of their files."""
-    by = {dataset: own.by for own in found for dataset in own.scores}
-    files: dict[str, str] = {}
-    for stratum in ("category", *STRATA):
-        if curves := _curves(found, stratum):
-            axes = {**dict.fromkeys(curves, "operators"), **by} if stratum == "category" else {}
-            name = "scores.svg" if stratum == "category" else f"by-{stratum}.svg"
-            files[name] = scores_figure(curves, axes or dict.fromkeys(curves, stratum))
-    labels = _labels(found)
-    if deviations := _tables((dataset, labels[id(own)], own.repeated) for own in found for dataset in own.scores):
-        files["deviation.svg"] = deviation_figure(deviations, by)
-    asked = {
-        (dataset, own.model, own.prompt): Curves(told["rows"]) for own in found for dataset, told in own.scores.items()
-    }
-    pairs = _tables(
-        (dataset, model, (shown, asked[dataset, model, "zero-shot"]))
-        for (dataset, model, prompt), shown in asked.items()
-        if prompt == "few-shot" and (dataset, model, "zero-shot") in asked
-    )
-    if pairs:
-        files["few-shot.svg"] = differences_figure(pairs, by, "few-shot minus zero-shot")
-    if points := _tables(_points(found)):
-        files["operators.svg"] = operators_figure(points)
-    judged = ((name, own.model, _up_to(rows)) for own in found for name, rows in own.judged().items())
-    if verifiers := _tables(judged):
-        files["verifiers.svg"] = verifiers_figure(verifiers)
-    return {**files, "scores.md": tables_of(found)}
+    points = points_of(found)
+    strata = [] if points.empty else [by for by in ("category", *STRATA) if (points["by"] == by).any()]
+    names = {by: "scores.svg" if by == "category" else f"by-{by}.svg" for by in strata}
+    drawn = {name: panels(points[points["by"] == by], METRICS, draw_rates) for by, name in names.items()}
+    return {**drawn, "scores.md": tables_of(found)}
 
 
-def _tables(found: Iterable[tuple[str, str, _Own]]) -> dict[str, dict[str, _Own]]:
-    """Return what models have by data set, without those that have nothing."""
-    tables: dict[str, dict[str, _Own]] = {}
-    for dataset, model, own in found:
-        if own:
-            tables.setdefault(dataset, {})[model] = own
-    return tables
+def draw_rates(axes: Any, rows: Table, style: Record) -> None:
+    """Draw a line of rates over the band of their intervals, where all have one."""
+    ends = list(rows["interval"])
+    with_band(axes, list(rows["category"]), list(rows["rate"]), [] if None in ends else ends, **style)
 
 
-def _labels(found: Sequence[Measured]) -> dict[int, str]:
-    """Return what each evaluation of round trips is called in a figure: the model, and what else tells it apart."""
-    trips = [(own, dataset) for own in found for dataset in own.scores]
-    models = Counter((own.model, dataset) for own, dataset in trips)
-    prompts = Counter((own.model, dataset, own.prompt) for own, dataset in trips)
-    labels: dict[int, str] = {}
-    for own, dataset in trips:
-        beside = own.benchmark if prompts[own.model, dataset, own.prompt] > 1 else own.prompt
-        labels[id(own)] = f"{own.model}, {beside}" if models[own.model, dataset] > 1 else own.model
-    return labels
+def inks_of(lines: Iterable[str]) -> dict[str, Record]:
+    """Return the label, colour and marker of each line."""
+    places = [(line, i % len(INKS), i % len(MARKERS)) for i, line in enumerate(sorted(set(lines)))]
+    return {line: {"label": line, "color": INKS[i], "marker": MARKERS[j], "ms": 3} for line, i, j in places}
 
 
-def _curves(found: Sequence[Measured], stratum: str) -> dict[str, dict[str, Curves]]:
-    """Return curves by data set and model: of round trips, and of verifiers, whoever's trips they judged."""
-    tables: dict[str, dict[str, Curves]] = {}
-    labels = _labels(found)
-    for own in found:
-        for dataset, told in own.scores.items():
-            rows = told["rows"] if stratum == "category" else own.by_stratum.get(stratum)
-            if rows is not None:
-                curves = Curves(rows, own.judged(stratum).get(dataset, []))
-                tables.setdefault(dataset, {})[labels[id(own)]] = curves
-    for own in found:
-        for dataset, rows in () if own.scores else own.judged(stratum).items():
-            table = tables.setdefault(dataset, {})
-            table[own.model] = Curves(table[own.model].scores if own.model in table else [], rows)
-    return tables
+def panels(
+    points: Table,
+    titles: Mapping[str, str],
+    draw: Callable[[Any, Table, Record], None],
+    scale: Callable[[Any], None] = percent_scale,
+) -> str:
+    """Return a figure of points: a row for each metric that has any, a column for each data set, every model's line.
 
-
-def _points(found: Sequence[Measured]) -> Iterator[tuple[str, str, list[tuple[float, float]]]]:
-    """Yield the points of figure 17: first-order scores beside FOLIO's, for each number of operators."""
-    trips = {own.model: own.scores["autoeval-fol"]["rows"] for own in found if "autoeval-fol" in own.scores}
-    for own in found:
-        known = {row["category"]: row["score"] for row in trips.get(own.model, ()) if row["score"] is not None}
-        rows = sorted((row for row in own.rows if row["category"] in known), key=lambda row: row["category"])
-        for key in own.numbers:
-            points = [(known[row["category"]], row[key]) for row in rows if isinstance(row.get(key), float)]
-            name = "FOLIO(A)" if own.benchmark == "folio-autoformalise" else f"FOLIO(I): {key.upper()}"
-            yield name, own.model, points
-
-
-def _up_to(rows: Sequence[Record]) -> Record:
-    """Return the counts of a verifier's answers up to the paper's category."""
-    return verifier_record(pooled([row for row in rows if row["category"] <= LARGEST], CELLS))
-
-
-# -- tables
+    `draw(axes, rows, style)` draws a line's rows; `scale(axes)` is called when all are drawn.
+    """
+    inks, datasets = inks_of(points["line"]), list(dict.fromkeys(points["dataset"]))
+    metrics = [metric for metric in titles if (points["metric"] == metric).any()]
+    width, height = 3.2 * len(datasets), 0.5 + 2.5 * len(metrics)
+    with drawing(rows=len(metrics), columns=len(datasets), width=width, height=height) as made:
+        for metric, row in zip(metrics, made.grid, strict=True):
+            for dataset, axes in zip(datasets, row, strict=True):
+                own = points[points["dataset"] == dataset]
+                for line, rows in own[own["metric"] == metric].groupby("line"):
+                    draw(axes, rows, {**inks[line], "lw": 1.3})
+                scale(axes)
+                axes.set_title(f"{dataset}: {titles[metric]}", loc="left", fontsize=9)
+                axes.set_xlabel(AXES.get(axis := own["axis"].iloc[0], axis))
+        made.legend(inks)
+    return made.svg
 
 
 def tables_of(found: Sequence[Measured]) -> str:
     """Return the tables of evaluations in Markdown."""
-    parts: list[str] = []
-    labels, trips, judged = _labels(found), list[list[str]](), list[list[str]]()
-    for own in found:
+    trips, judged = list[list[str]](), list[list[str]]()
+    for own, line in zip(found, _lines(found), strict=True):
         for dataset, told in own.scores.items():
             whole = told["calibrated"]
             rates = [percent(whole[rate], "") for rate in ("compliance", "score")]
             fates = [str(whole[fate]) for fate in ("undecided", "leaked", "malformed")]
-            trips.append([labels[id(own)], dataset, str(whole["n"]), *rates, between(whole["score_interval"]), *fates])
-        for dataset, rows in own.judged().items():
-            total = _up_to(rows)
-            cells = [str(total[cell]) for cell in CELLS[:-1]]
-            judged.append(
-                [own.model, dataset, *cells, *(_decimal(total[rate]) for rate in ("precision", "recall", "f1"))]
-            )
-    if trips:
-        parts.append("## Round trips\n\n" + markdown(_TRIPS, trips))
-    if judged:
-        parts.append(f"## As verifiers (categories up to {LARGEST})\n\n" + markdown(_VERIFIERS, judged))
-    for benchmark, logic in sorted({(own.benchmark, logic) for own in found for logic in own.answers}):
-        models = {own.model: own.answers[logic] for own in found if own.benchmark == benchmark and logic in own.answers}
-        table = yes_no_table if benchmark == "multi-logieval" else label_table
-        parts.append(f"## {benchmark}{f', {logic}' if logic else ''}\n\n{table(models)}")
-    numbers = [(own.model, own.benchmark, key, f"{value:.3f}") for own in found for key, value in own.numbers.items()]
-    if numbers:
-        parts.append("## Premises\n\n" + markdown(("model", "benchmark", "measured", "value"), numbers))
-    return "\n".join(parts)
+            trips.append([line, dataset, str(whole["n"]), *rates, between(whole["score_interval"]), *fates])
+        for dataset, total in own.judged().items():
+            shares = ("" if (rate := total[key]) is None else f"{rate:.2f}" for key in ("precision", "recall", "f1"))
+            judged.append([own.model, dataset, *(str(total[cell]) for cell in CELLS[:-1]), *shares])
+    tables = {"Round trips": (_TRIPS, trips), f"As verifiers (categories up to {LARGEST})": (_VERIFIERS, judged)}
+    return "\n".join(f"## {title}\n\n{markdown(head, rows)}" for title, (head, rows) in tables.items() if rows)
 
 
 _TRIPS = ("model", "data set", "n", "compliance", "score", "95%", "undecided", "leaked", "malformed")
 _VERIFIERS = ("model", "data set", "TP", "FP", "TN", "FN", "NP", "NN", "precision", "recall", "F1")
-
-
-def label_table(found: Mapping[str, Record]) -> str:
-    """Return tables 15 to 18 in Markdown: a row for each model, of one question set with the same labels."""
-    labels = list(next(iter(found.values()))["labels"])
-    cells = [(gold, said) for gold in labels for said in labels]
-    head = ["model", "n", "accuracy", *(f"{g[:1].upper()}{s[:1].upper()}" for g, s in cells), "no answer"]
-    head += [f"{label}: {what}" for label in labels for what in ("precision", "recall")]
-    rows: list[list[str]] = []
-    for model, own in found.items():
-        rates = (own["labels"].get(label, {}).get(what) for label in labels for what in ("precision", "recall"))
-        rows.append([*_opening(model, own, cells), str(own["no_answer"]), *map(_decimal, rates)])
-    return markdown(head, rows)
-
-
-def yes_no_table(found: Mapping[str, Record]) -> str:
-    """Return tables 19 and 20 in Markdown: a row for each model; A is the positive label."""
-    head = ["model", "n", "accuracy", "TP", "FP", "TN", "FN", "NP", "NN", "TPR", "TNR", "precision", "F1"]
-    cells = (("A", "A"), ("B", "A"), ("B", "B"), ("A", "B"), ("A", UNREADABLE), ("B", UNREADABLE))
-    rows: list[list[str]] = []
-    for model, own in found.items():
-        a, b = (own["labels"].get(label, {}) for label in "AB")
-        rates = (a.get("recall"), b.get("recall"), a.get("precision"), a.get("f1"))
-        rows.append([*_opening(model, own, cells), *map(_decimal, rates)])
-    return markdown(head, rows)
-
-
-def _opening(model: str, own: Record, cells: Sequence[tuple[str, str]]) -> list[str]:
-    counts = {(cell["gold"], cell["said"]): cell["count"] for cell in own["counts"]}
-    return [model, str(own["n"]), percent(own["score"], ""), *(str(counts.get(cell, 0)) for cell in cells)]
-
-
-def _decimal(rate: float | None) -> str:
-    return "" if rate is None else f"{rate:.2f}"
-
-
-# -- pairs of scores
-
-
-def paired(found: Sequence[Measured], name: str) -> ScoreSource:
-    """Return AutoEval's score beside each benchmark's, of the models that were measured on both, as K.4 pairs them."""
-    trips: dict[tuple[str, str], list[Record]] = {}
-    for own in found:
-        for dataset, told in own.scores.items():
-            if own.prompt != "few-shot":
-                trips[own.model, dataset] = told["rows"]
-    tables: dict[str, dict[str, tuple[float, float]]] = {}
-    for benchmark, (kind, part, dataset, up_to) in _PAIRED.items():
-        for own in (own for own in found if own.benchmark == kind and (own.model, dataset) in trips):
-            score = scores(trips[own.model, dataset], up_to=up_to)["calibrated"]["score"]
-            value = own.answers.get(part, {}).get("score") if own.answers else own.numbers.get(part)
-            if value is not None and score is not None:
-                tables.setdefault(benchmark, {})[own.model] = (score, value)
-    return ScoreSource(name, tables)

@@ -1,4 +1,4 @@
-"""`compare`: the arms of finished runs, evaluations of any models, or tables of benchmarks' scores."""
+"""`compare`: the arms of finished runs, or evaluations of any models."""
 
 import json
 from collections.abc import Sequence
@@ -12,20 +12,15 @@ from training.commands.messages import say
 from training.commands.options import Json
 from training.records.run_folder import scores_files
 from training.records.store import write_json, write_text
-from training.tables import console, grid
+from training.tables import console
 
 EXAMPLE = "certistar compare checkpoints/demo --json"
-PAPER = "autoeval-paper"
-"""Name that stands for the tables of AutoEval's paper where files are named."""
 
 
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(
-            help="Run folders; folders of `evaluate --out`, and runs beside them; files of traces; or YAML tables of "
-            "AutoEval's scores beside others', the paper's: autoeval-paper."
-        ),
+        typer.Argument(help="Run folders; folders of `evaluate --out`, and runs beside them; or files of traces."),
     ],
     as_json: Json = False,
     out: Annotated[
@@ -53,20 +48,13 @@ def compare(
 ) -> None:
     """Compare the arms of one or several finished runs, answer by answer on the problems that they share.
 
-    Or put evaluations of any models into one table and one figure. Or say how AutoEval's scores correlate with other
-    benchmarks', and what they predict, from tables of both.
+    Or put evaluations of any models into one table and one figure.
     """
     for option, value in (("--beyond", beyond), ("--against", against)):
         if value is not None and not bases:
             raise InputError(f"{option}: is for --bases; add it")
-    tables = [run for run in runs if str(run) == PAPER or run.suffix in (".yaml", ".yml")]
     if bases:
         _compare_bases(runs, beyond, against, as_json, out)
-    elif tables:
-        # Beside a table a folder of benchmarks' scores is one too: its models' own pairs.
-        if others := [run for run in runs if run not in tables and not scores_files(run)]:
-            raise InputError(f"compare: {tables[0]} is a table of scores and {others[0]} is none; compare either")
-        _compare_tables(runs, as_json, out)
     elif any(run.is_file() for run in runs):
         _compare_traces(runs, as_json, out)
     elif any(scores_files(run) for run in runs):
@@ -180,41 +168,3 @@ def _compare_benchmarks(folders: Sequence[Path], out: Path | None) -> None:
     for name, text in joined_files(found).items():
         write_text(out / name, text)
     say(f"the tables and figures are in {out}")
-
-
-def _compare_tables(named: Sequence[Path], as_json: bool, out: Path | None) -> None:
-    """Print correlations and predictive powers; `out` gets them as JSON, or with figures 4 and 5 as a page."""
-    from training.autoeval.benchmarks import MIN_MODELS, compared, merged, read_source
-    from training.autoeval.figures import correlation_panels, power_panel
-    from training.autoeval.joined import paired, read_folder
-    from training.reporting.report import benchmarks_page
-
-    sources = [paired(read_folder(path), path.name) if scores_files(path) else read_source(str(path)) for path in named]
-    tables = merged(sources)
-    reported = {benchmark: own for source in sources for benchmark, own in source.reported.items()}
-    for name, scores in tables.items():
-        if len(scores) < MIN_MODELS:
-            raise InputError(
-                f"{name}: has {len(scores)} models, and at least {MIN_MODELS} are needed; add some, or name {PAPER} as "
-                "well to join the paper's"
-            )
-    rows = compared({
-        name: ({model: own for model, (own, _) in scores.items()}, {model: b for model, (_, b) in scores.items()})
-        for name, scores in tables.items()
-    })  # fmt: skip
-    if out is not None and out.suffix == ".html":
-        by_source = {name: {each.name: each.tables[name] for each in sources if name in each.tables} for name in tables}
-        powers = {row["benchmark"]: row["predictive_power"] for row in rows}
-        write_text(out, benchmarks_page(rows, list(correlation_panels(by_source)), power_panel(powers)))
-    elif out is not None:
-        write_json(out, {"benchmarks": rows, "scores": tables, "reported": reported})
-    if as_json:
-        print(json.dumps({"benchmarks": rows, "reported": reported}))
-        return
-    cells: list[list[str]] = []
-    for row in rows:
-        rho, power = row["correlation"], row["predictive_power"]
-        told = [f"{rho['rho']:.2f} ({rho['interval'][0]:.2f}..{rho['interval'][1]:.2f})", f"{rho['p']:.1g}"]
-        told.append(f"{power['power']:.2f} ({power['interval'][0]:.2f}..{power['interval'][1]:.2f})")
-        cells.append([row["benchmark"], str(rho["n"]), *told])
-    console().print(grid(("benchmark", "models", "correlation (95%)", "p", "predicts (95%)"), cells, "lrrrr"))

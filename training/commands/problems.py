@@ -1,6 +1,6 @@
 """`problems`: generated, or converted from a published file."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args
@@ -16,7 +16,7 @@ from training.commands.messages import say, say_or_print
 from training.commands.options import Json, Out, Seed
 from training.configuration.section import read_override
 from training.hardware import num_cores
-from training.records.store import write_new_records, write_text
+from training.records.store import write_new_records
 
 EVERY = "autoeval-all"
 PAPERS = ("autoeval-3cnf", "autoeval-pl", "autoeval-fol", "autoeval-fol-english", "autoeval-re")
@@ -44,9 +44,6 @@ def problems(
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Processes that draw formulas of autoeval-..; else all cores.")
     ] = None,
-    figure: Annotated[
-        Path | None, typer.Option("--figure", help="Draw how many formulas of autoeval-.. have each depth, signs, ..")
-    ] = None,
     classes_by: Annotated[
         Path | None, typer.Option("--classes-by", help="Have this configuration's model name FOLIO's logic classes.")
     ] = None,
@@ -54,10 +51,8 @@ def problems(
 ) -> None:
     """Generate problems of a data set, or convert a published file to problem records."""
     is_language = source is None and (name in LANGUAGES or name == EVERY)
-    if not is_language and (figure, jobs) != (None, None):
-        option = "--jobs" if figure is None else "--figure"
-        raise InputError(f"problems {name}: {option} is for formulas that are generated: {', '.join(LANGUAGES)}")
-    configurations: dict[str, Any] = {}
+    if not is_language and jobs is not None:
+        raise InputError(f"problems {name}: --jobs is for formulas that are generated: {', '.join(LANGUAGES)}")
     if source is not None:
         from rollout.published.loaders import load_published
         from training.rounds.problems import drawn
@@ -78,35 +73,13 @@ def problems(
         listed = classified(name, listed, classes_by, seed=seed)
     records = [problem.record() for problem in listed]
     write_new_records(out, records)
-    found = _statistics(listed, configurations, figure) if is_language else {}
-    statistics = {} if not found else {"statistics": found if name == EVERY else found[name]}
-    record = {"problems": len(records), "out": str(out), **statistics}
-    say_or_print(f"{len(records)} problems in {out}", record, as_json)
-    _say_what_they_are(name, listed, found, source)
+    say_or_print(f"{len(records)} problems in {out}", {"problems": len(records), "out": str(out)}, as_json)
+    _say_what_they_are(name, listed, source)
 
 
-def _statistics(listed: Sequence[Problem], configurations: Mapping[str, Any], figure: Path | None) -> dict[str, Any]:
-    """Return the statistics of data sets of formulas, drawn where a figure is wanted."""
-    from training.autoeval.dataset_statistics import statistics_of
-    from training.autoeval.figures import counts_figure
-
-    found = {
-        own: statistics_of([problem for problem in listed if problem.dataset == own], configuration.categories)
-        for own, configuration in configurations.items()
-    }
-    if figure is not None:
-        write_text(figure, counts_figure({own: each["by_metric"] for own, each in found.items()}))
-    return found
-
-
-def _say_what_they_are(name: str, listed: Sequence[Problem], found: Mapping[str, Any], source: Path | None) -> None:
-    """Say statistics of formulas, FOLIO's logic classes, of what nothing can be certified, and DeontiQA's defects."""
+def _say_what_they_are(name: str, listed: Sequence[Problem], source: Path | None) -> None:
+    """Say FOLIO's logic classes, of what nothing can be certified, and DeontiQA's defects."""
     unformalised = sum(problem.formal is None for problem in listed)
-    if found:
-        from training.autoeval.dataset_statistics import said
-
-        for line in (line for own, each in found.items() for line in said(own, each)):
-            say(line)
     if name == "folio":
         from rollout.published.logic_forms import class_coverage
 

@@ -197,7 +197,47 @@ def leaderboard(entries: Sequence[LeaderboardEntry]) -> str:
         )
         for entry in entries
     }
-    return "\n".join(parts) + stage_tables(programs)
+    return "\n".join([*parts, *label_tables(entries)]) + stage_tables(programs)
+
+
+def label_tables(entries: Sequence[LeaderboardEntry]) -> Iterator[str]:
+    """Yield answers by gold label for each data set and condition of two or three (AutoEval, tables 15 to 20).
+
+    They count every sample. Precision, recall and F1 are over answers that could be read, as there.
+    """
+    named = (
+        {"model": entry.model, "arm": entry.arm, **row} for entry in entries for row in entry.mode.get("by_label", ())
+    )
+    table = table_of(named)
+    for (dataset, condition), own in () if table.empty else table.groupby(["dataset", "condition"], sort=False):
+        labels = sorted({*own["gold"], *own["said"]} - {""}, key=lambda label: (_ORDER.find(label), label))
+        if len(labels) > MAX_LABELS:
+            continue
+        head = ["model", "arm", "n", *(f"{gold[0]}{said[0]}".upper() for gold in labels for said in labels)]
+        head += [f"{gold}: no answer" for gold in labels]
+        head += [f"{label}: {rate}" for label in labels for rate in ("precision", "recall", "F1")]
+        rows: list[list[str]] = []
+        for names, cells in own.groupby(["model", "arm"], sort=False):
+            num = Counter({(row["gold"], row["said"]): row["count"] for row in cells.to_dict("records")})
+            counts = [
+                num.total(),
+                *(num[gold, said] for gold in labels for said in labels),
+                *(num[gold, ""] for gold in labels),
+            ]
+            rates = (rate for label in labels for rate in _label_rates(num, labels, label))
+            rows.append([*names, *map(str, counts), *("" if rate is None else f"{rate:.2f}" for rate in rates)])
+        yield f"## Answers by label: {', '.join(filter(None, (dataset, condition)))}\n\n{markdown(head, rows)}"
+
+
+MAX_LABELS = 3
+_ORDER = "true false unknown"
+
+
+def _label_rates(num: Mapping[tuple[str, str], int], labels: Sequence[str], label: str) -> Iterator[float | None]:
+    own = num[label, label]
+    of_said, of_gold = sum(num[gold, label] for gold in labels), sum(num[label, said] for said in labels)
+    yield from (own / of if of else None for of in (of_said, of_gold))
+    yield 2 * own / (of_said + of_gold) if own else None
 
 
 def accuracies(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:

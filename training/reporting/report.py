@@ -86,15 +86,6 @@ def render(report: Record, found: Survey, headlines: Sequence[str] = ()) -> str:
     )
 
 
-def benchmarks_page(rows: Sequence[Record], correlations: Sequence[tuple[str, str]], powers: str) -> str:
-    """Return the page of AutoEval beside other benchmarks, of `compared` rows and figures that are drawn."""
-    from markupsafe import Markup
-
-    figures = [(title, Markup(svg)) for title, svg in correlations]
-    template = _environment().get_template("benchmarks.html.jinja")
-    return template.render(rows=rows, correlations=figures, powers=Markup(powers))
-
-
 def bases_page(found: Record, runs: Sequence[Path]) -> str:
     """Return the page of a comparison over bases: its answer, the forest, and what the bases are come first."""
     from markupsafe import Markup

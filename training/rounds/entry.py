@@ -28,7 +28,7 @@ from training.records.store import write_json
 from training.reporting.costs import Price, priced, spent_on
 from training.reporting.leaderboard import EVALUATION, LeaderboardEntry, as_entry
 from training.reporting.samples import at_k, samples_of
-from training.rounds.evaluation import answers_of, asked, counted, measure, problems_digest
+from training.rounds.evaluation import answers_of, asked, by_label, counted, measure, problems_digest
 from training.rounds.rollout_store import how_asked, stored_strategy
 from training.workers.policy import NamedModel, forget_models, quiet_policy
 from training.workers.strategies import Strategy, strategy_of
@@ -68,6 +68,7 @@ def measured(
     forget_models()  # the next model may need all of the memory
     firsts = [trace for trace in found if trace.sample == 0]
     mode = measure(firsts, sampling, measuring.judges.judge, strategy.shortened, seed=seed)
+    mode["by_label"] = by_label(found)
     if measuring.samples > 1:
         mode["at_k"] = at_k(samples_of(found))
     return {"modes": {"sampled": mode}, "answers": answers_of(firsts), "spent": priced([spent_on(found)], price)}

@@ -5,8 +5,8 @@ section 4.2) and by data set are group-bys of it. What is returned is a mode of 
 """
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from critics.judge import Judging
@@ -128,7 +128,7 @@ def outcomes(records: Sequence[Trace]) -> Table:
         }
         says = next((truth for truth in _TRUTHS if in_terms_of(truth, options) == said), "other")
         beside = {
-            "condition": problem.meta.get("condition") or problem.meta.get("ontology"),
+            "condition": _condition(problem),
             "hops": problem.meta.get("hops"),
             # Free answers are as many as problems, and group nothing.
             "gold": None if kind_of(options, problem.meta) else gold,
@@ -166,6 +166,21 @@ def _counts(table: Table) -> Record:
     guessed = sum(table["chance"] * table["no_answer"])
     accuracy = (counts["right"] + guessed) / len(table)
     return {"n": len(table), **counts, "accuracy_with_guess": accuracy, "grades": count_by_grade(table["grade"])}
+
+
+def _condition(problem: Problem) -> object:
+    return problem.meta.get("condition") or problem.meta.get("ontology") or problem.meta.get("logic")
+
+
+def by_label(records: Iterable[Trace]) -> list[Record]:
+    """Return how often each gold answer was answered by what (empty: nothing readable), by data set and condition."""
+    told = (
+        (trace.problem.dataset, str(_condition(trace.problem) or ""), trace.problem.answer, trace.judged.answer or "")
+        for trace in records
+        if trace.problem.answer is not None and kind_of(trace.problem.options, trace.problem.meta) is None
+    )
+    keys = ("dataset", "condition", "gold", "said")
+    return [{**dict(zip(keys, key, strict=True)), "count": num} for key, num in sorted(Counter(told).items())]
 
 
 def answers_of(records: Sequence[Trace]) -> list[Record]:

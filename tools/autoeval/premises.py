@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from critics.errors import InputError
 from critics.formats.equivalence.language import Language, read_formula
-from critics.judge import Judging
+from critics.judge import JudgePool, Judging
 from critics.problem import Formal, Problem
 from critics.replay.first_order.syntax import (
     Atom,
@@ -31,13 +32,20 @@ from critics.replay.replies import without_thinking
 from rollout.formulas.prompt import into_signs, into_words, read_notation
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Message, message
+from rollout.published.first_order import load_folio
 from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.scores import FATES, counts_record, scores_of
+from training.configuration.run import ArmConfig, load_run
+from training.configuration.strategies import SingleConfig
 from training.curation.filters import judged
 from training.estimates import mean
 from training.outcomes import Table, pooled, table_of
+from training.records.store import write_json
+from training.reporting.costs import spent_in
+from training.rounds.problems import drawn
+from training.workers.policy import named_models, quiet_policy
 
 Way = Literal["autoformalise", "informalise"]
 MAX_OPERATORS = 6
@@ -219,3 +227,33 @@ def _package(module: str, package: str | None = None) -> Any:
         raise InputError(
             f"this score needs the package {package or module!r}, which is not installed: {EXTRA}"
         ) from error
+
+
+# -- from the command line
+
+
+def ask(config: Path, file: Path, out: Path, models: Sequence[str], num: int | None, overrides: Sequence[str]) -> None:
+    """Ask each model both ways about the premises of a FOLIO file; write `out`/MODEL/folio-WAY/scores.json."""
+    loaded = load_run(config, list(overrides))
+    asked = drawn(list(premises(load_folio(file))), num, 0)
+    if not asked:
+        raise InputError(f"{file}: has no premise with a formula that can be read")
+    sampling = loaded.sampling.sampling("free", temperature=loaded.evaluation.temperature, samples=1)
+    ways: tuple[Way, ...] = ("autoformalise", "informalise")
+    with JudgePool() as pool:
+        for model in named_models(loaded, models, None):
+            policy = cast("ChatPolicy", quiet_policy(model.config, ARM, model.adapter))
+            for way in ways:
+                size = loaded.evaluation.batch_size
+                replies = list(written(policy, asked, way, sampling, seed=0, batch_size=size))
+                found = (
+                    informalised(replies, asked) if way == "informalise" else autoformalised(replies, asked, pool.judge)
+                )
+                record = {"benchmark": f"folio-{way}", "model": model.label, **found}
+                record["spent"] = spent_in(reply.server for reply in replies)
+                write_json(out / model.folder / f"folio-{way}" / "scores.json", record)
+                told = {key: f"{found[key]:.3f}" for key in ("score", "bleu", "rouge", "meteor") if key in found}
+                print(f"{model.label}, folio-{way}: n {found['n']}, {told}")
+
+
+ARM = ArmConfig(name="premises", keep="unfiltered", decoding="free", strategy=SingleConfig(name="cot"))

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from critics.formats.equivalence.language import Language
 from critics.logic.first_order.parser import parse
@@ -108,3 +109,18 @@ def said(dataset: str, found: Record) -> list[str]:
         shares = ", ".join(f"{number}: {share:.0%}" for number, share in found["binding"].items())
         lines.append(f"quantifiers that bind something: {shares}")
     return [*lines, f"the paper's: {PAPER[dataset]}"] if dataset in PAPER else lines
+
+
+def describe(file: Path, figure: Path | None) -> None:
+    """Print what each data set in a file is made of, and draw figures 9 and 10 where asked to."""
+    from tools.autoeval.figures import counts_figure
+    from training.records.store import write_text
+    from training.rounds.problems import read_problems
+
+    listed = list(read_problems(file))
+    found = {name: statistics_of([p for p in listed if p.dataset == name]) for name in {p.dataset: 0 for p in listed}}
+    for name, own in found.items():
+        print(f"{name}:", *said(name, own), sep="\n  ")
+        print(f"  by_metric: {', '.join(own['by_metric'])}")
+    if figure is not None:
+        write_text(figure, counts_figure({name: own["by_metric"] for name, own in found.items()}))

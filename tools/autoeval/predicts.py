@@ -1,6 +1,7 @@
 """Benchmarks compared by the scores of models: correlation and predictive power (sections 3.2 and 4.2).
 
-A benchmark is a table of scores by model, AutoEval's beside its own: the paper's (tables.yaml), and users' files.
+A benchmark is a table of scores by model, AutoEval's beside its own: the paper's
+(configs/papers/autoeval_tables.yaml), and users' files.
 
     HumanEval(A):
       up_to: 7                                   # AutoEval's categories that count: those that the benchmark has
@@ -22,13 +23,18 @@ from typing import Any
 
 from pydantic import Field
 
+from critics.errors import InputError
+from training.autoeval.joined import read_folder
+from training.autoeval.scores import scores
 from training.configuration.section import ConfigError, Rate, Section, read_yaml, validated
 from training.estimates import LEVEL, stats
 from training.outcomes import Record
+from training.records.store import write_json, write_text
+from training.reporting.leaderboard import EVALUATION, Group, find_entries
 
 Table = Mapping[str, float]
 """Scores by model."""
-PUBLISHED = Path(__file__).with_name("tables.yaml")
+PUBLISHED = Path(__file__).parents[2] / "configs" / "papers" / "autoeval_tables.yaml"
 REPLICATES = 5_000
 MIN_MODELS = 3
 PAPER = "autoeval-paper"
@@ -90,9 +96,9 @@ def merged(sources: Sequence[ScoreSource]) -> dict[str, dict[str, tuple[float, f
     """Return the tables of all sources, benchmarks of one name joined; raises `ConfigError` where two disagree."""
     found: dict[str, dict[str, tuple[float, float]]] = {}
     for source in sources:
-        for benchmark, scores in source.tables.items():
+        for benchmark, own in source.tables.items():
             table = found.setdefault(benchmark, {})
-            for model, both in scores.items():
+            for model, both in own.items():
                 if table.setdefault(model, both) != both:
                     raise ConfigError(f"{source.name}: {benchmark}: {model!r} has other scores in another table")
     return found
@@ -122,6 +128,35 @@ def _number(score: Score, path: Path, up_to: int | None) -> float:
 def published() -> dict[str, Any]:
     """Return the paper's tables 8 to 14: for each benchmark the data set, the bound on complexity, and both scores."""
     return read_yaml(PUBLISHED)
+
+
+_PAIRED = {
+    "FOLIO(R; NL)": ("folio", None, "autoeval-fol", 6),
+    "FOLIO(R; FOL)": ("folio-formulas", None, "autoeval-fol", 6),
+    "LogiEval(R; PL)": ("multi-logieval", "pl", "autoeval-pl", 30),
+    "LogiEval(R; FOL)": ("multi-logieval", "fol", "autoeval-fol", 30),
+}
+"""Pairs of appendix K.4 by name: data set and condition of `certistar evaluate`, AutoEval's data set, last category."""
+
+
+def of_folder(folder: Path) -> ScoreSource:
+    """Return AutoEval's score beside each benchmark's, of the models that a folder has both of, as K.4 pairs them."""
+    trips = {
+        (own.model, dataset): told["rows"]
+        for own in read_folder(folder)
+        for dataset, told in own.scores.items()
+        if own.prompt != "few-shot"
+    }
+    tables: dict[str, dict[str, tuple[float, float]]] = {}
+    entries = find_entries([folder]) if any(folder.rglob(EVALUATION)) else []
+    for benchmark, (dataset, condition, formulas, up_to) in _PAIRED.items():
+        for entry in entries:
+            rows = Group(dataset, condition).of(entry.table)
+            if len(rows) and (entry.model, formulas) in trips:
+                own = scores(trips[entry.model, formulas], up_to=up_to)["calibrated"]["score"]
+                if own is not None:
+                    tables.setdefault(benchmark, {})[entry.model] = (own, float(rows["right"].mean()))
+    return ScoreSource(folder.name, tables)
 
 
 # -- how well one predicts another
@@ -176,3 +211,32 @@ def compared(benchmarks: Mapping[str, tuple[Table, Table]]) -> list[Record]:
         {"benchmark": name, "correlation": correlation(a, b), "predictive_power": predictive_power(a, b)}
         for name, (a, b) in benchmarks.items()
     ]
+
+
+def predict(named: Sequence[str], out: Path | None) -> None:
+    """Print correlations and predictive powers of tables and folders; the folder `out` gets numbers and figures."""
+    from tools.autoeval.figures import correlation_figures, power_figure
+
+    sources = [of_folder(Path(name)) if Path(name).is_dir() else read_source(name) for name in named or (PAPER,)]
+    tables = merged(sources)
+    for name, own in tables.items():
+        if len(own) < MIN_MODELS:
+            raise InputError(f"{name}: has {len(own)} models, and at least {MIN_MODELS} are needed; add {PAPER}")
+    rows = compared({
+        name: ({model: a for model, (a, _) in own.items()}, {model: b for model, (_, b) in own.items()})
+        for name, own in tables.items()
+    })  # fmt: skip
+    for row in rows:
+        rho, power = row["correlation"], row["predictive_power"]
+        print(
+            f"{row['benchmark']}: {rho['n']} models, correlation {rho['rho']:.2f} ({rho['interval'][0]:.2f} to "
+            f"{rho['interval'][1]:.2f}, p = {rho['p']:.1g}), predicts {power['power']:.2f} "
+            f"({power['interval'][0]:.2f} to {power['interval'][1]:.2f})"
+        )
+    if out is None:
+        return
+    reported = {benchmark: own for source in sources for benchmark, own in source.reported.items()}
+    write_json(out / "benchmarks.json", {"benchmarks": rows, "scores": tables, "reported": reported})
+    of_source = {name: {each.name: each.tables[name] for each in sources if name in each.tables} for name in tables}
+    write_text(out / "correlations.svg", correlation_figures(of_source))
+    write_text(out / "powers.svg", power_figure({row["benchmark"]: row["predictive_power"] for row in rows}))

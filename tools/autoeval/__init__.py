@@ -1,0 +1,1 @@
+"""Instruments of AutoEval's paper that only its readers need: other figures, FOLIO's premises, what scores predict."""
