@@ -159,6 +159,8 @@ class Item(Section):
     config: str | None = None
     command: str | None = None
     """One command that ends in the figure or table."""
+    then: str | None = None
+    """A second command, behind it."""
     inputs: Annotated[dict[str, str], Field(default_factory=dict)]
     """Files that the command reads, and which data set each is of."""
     outputs: tuple[Output, ...] = ()
@@ -256,7 +258,8 @@ def _shown(item: Item) -> list[str]:
     lines = [f"### {item.item[0].upper()}{item.item[1:]}: {item.what}", "", f"- **There:** {item.theirs}."]
     if item.command is None:
         return [*lines, f"- **Not to be had:** {item.cannot}."]
-    lines.append(f"- **Run it:** `{item.command}` ({item.needs.said()}).")
+    both = f"`{item.command}`" + (f", then `{item.then}`" if item.then else "")
+    lines.append(f"- **Run it:** {both} ({item.needs.said()}).")
     if item.inputs:
         files = ", ".join(f"`{name}` ({dataset})" for name, dataset in item.inputs.items())
         lines.append(f"- **It reads:** {files}.")

@@ -80,6 +80,11 @@ def _stories(path: Path) -> Path:
     return _lines(path, STORIES)
 
 
+def _questions(path: Path) -> Path:
+    path.write_text(json.dumps(QUESTIONS), encoding="utf-8")
+    return path
+
+
 def _lines(path: Path, records: list[dict[str, object]]) -> Path:
     path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
     return path
@@ -95,6 +100,8 @@ MADE: Mapping[str, Callable[[Path], list[Problem]]] = {
     "ar-lsat": lambda _: solved("ar-lsat"),
     "logicaldeduction": lambda _: solved("logicaldeduction"),
     "folio": folio,
+    "folio-formulas": lambda folder: list(load_published(_stories(folder / "stories.jsonl"), "folio-formulas")),
+    "multi-logieval": lambda folder: list(load_published(_questions(folder / "questions.json"), "multi-logieval")),
 }
 
 
@@ -126,9 +133,6 @@ def put(path: Path, kind: str) -> list[Problem]:
         return folio(path.parent)
     if kind in SPLITS:
         _lines(path, STORIES[SPLITS[kind]])
-        return []
-    if kind == "multi-logieval as published":
-        path.write_text(json.dumps(QUESTIONS), encoding="utf-8")
         return []
     if kind == "trips":
         _lines(path, [trip.record() for trip in _trips()])

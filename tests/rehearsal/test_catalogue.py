@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from tests.rehearsal.inputs import put
 from tests.rehearsal.outputs import missing
+from tools.autoeval.__main__ import main as autoeval
 from tools.failures import app as failures
 from tools.reproductions import ROOT, Item, catalogue
 from tools.zoo.models import FAMILIES, build
@@ -23,23 +24,30 @@ ASKS = ("evaluate", "answer", "rollout", "tools.failures")
 def rehearse(item: Item, folder: Path, serve: Any, monkeypatch: pytest.MonkeyPatch, **options: Any) -> tuple[Any, Any]:
     """Run an item's command in a folder; return what came of it and the stub."""
     problems = [problem for name, kind in item.inputs.items() for problem in put(folder / name, kind)]
-    program, *words = shlex.split(f"{item.command} {item.toy}".replace("python -m ", ""))
-    words = [str(ROOT / word) if word.startswith("configs/") else word for word in words]
     stub, told = serve(problems, **options)
-    if words[0] == "run":  # which trains, and so asks no server
-        own = FAMILIES[load_run(ROOT / item.config).model.name]
-        told = ["--set", f"model.name={build(own, folder / own)}", "--set", "model.dtype=float32"]
     monkeypatch.chdir(folder)
-    told = told if {program, words[0]} & {*ASKS, "run"} else []
-    run = failures if program == "tools.failures" else app
-    return CliRunner().invoke(run, words + told, catch_exceptions=False), stub
+    result: Any = None
+    for line in filter(None, (f"{item.command} {item.toy}", item.then)):
+        words = shlex.split(line.replace("python -m ", ""))
+        program, *words = [str(ROOT / word) if word.startswith("configs/") else word for word in words]
+        own = told if {program, words[0]} & {*ASKS, "premises"} else []
+        if words[0] == "run":  # which trains, and so asks no server
+            name = FAMILIES[load_run(ROOT / item.config).model.name]
+            own = ["--set", f"model.name={build(name, folder / name)}", "--set", "model.dtype=float32"]
+        if program == "tools.autoeval":
+            autoeval(words + own)
+            continue
+        run = failures if program == "tools.failures" else app
+        result = CliRunner().invoke(run, words + own, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+    return result, stub
 
 
 def assert_made(name: str, folder: Path, serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     item = ITEMS[name]
     result, stub = rehearse(item, folder, serve, monkeypatch)
-    assert result.exit_code == 0, result.output
-    assert [(output.file, gap) for output in item.outputs for gap in missing(output, folder, result.output)] == []
+    printed = "" if result is None else result.output
+    assert [(output.file, gap) for output in item.outputs for gap in missing(output, folder, printed)] == []
     assert bool(stub.asked) == bool({*shlex.split(item.command)[1:3]} & {*ASKS})
 
 

@@ -36,6 +36,7 @@ from rollout.published.first_order import load_folio
 from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
+from tools.autoeval.figures import draw
 from training.autoeval.scores import FATES, counts_record, scores_of
 from training.configuration.run import ArmConfig, load_run
 from training.configuration.strategies import SingleConfig
@@ -233,7 +234,7 @@ def _package(module: str, package: str | None = None) -> Any:
 
 
 def ask(config: Path, file: Path, out: Path, models: Sequence[str], num: int | None, overrides: Sequence[str]) -> None:
-    """Ask each model both ways about the premises of a FOLIO file; write `out`/MODEL/folio-WAY/scores.json."""
+    """Ask each model both ways about the premises of a FOLIO file; write OUT/MODEL/folio-WAY/scores.json and figures."""
     loaded = load_run(config, list(overrides))
     asked = drawn(list(premises(load_folio(file))), num, 0)
     if not asked:
@@ -254,6 +255,7 @@ def ask(config: Path, file: Path, out: Path, models: Sequence[str], num: int | N
                 write_json(out / model.folder / f"folio-{way}" / "scores.json", record)
                 told = {key: f"{found[key]:.3f}" for key in ("score", "bleu", "rouge", "meteor") if key in found}
                 print(f"{model.label}, folio-{way}: n {found['n']}, {told}")
+    draw([out], out)
 
 
 ARM = ArmConfig(name="premises", keep="unfiltered", decoding="free", strategy=SingleConfig(name="cot"))

@@ -43,7 +43,7 @@ On = Annotated[
 Benchmarks = Annotated[
     list[str] | None,
     typer.Option(
-        "--benchmark", help="Instead (repeatable): autoeval:all, autoeval:PL:12, folio-text:FILE, verify:FILE, .."
+        "--benchmark", help="Instead (repeatable): autoeval:all, autoeval:PL:12, verify:FILE, .."
     ),
 ]
 Traces = Annotated[
