@@ -234,7 +234,7 @@ def _package(module: str, package: str | None = None) -> Any:
 
 
 def ask(config: Path, file: Path, out: Path, models: Sequence[str], num: int | None, overrides: Sequence[str]) -> None:
-    """Ask each model both ways about the premises of a FOLIO file; write OUT/MODEL/folio-WAY/scores.json and figures."""
+    """Ask each model both ways about the premises of a FOLIO file; write OUT/MODEL/folio-WAY/scores.json."""
     loaded = load_run(config, list(overrides))
     asked = drawn(list(premises(load_folio(file))), num, 0)
     if not asked:

@@ -42,9 +42,7 @@ On = Annotated[
 ]
 Benchmarks = Annotated[
     list[str] | None,
-    typer.Option(
-        "--benchmark", help="Instead (repeatable): autoeval:all, autoeval:PL:12, verify:FILE, .."
-    ),
+    typer.Option("--benchmark", help="Instead (repeatable): autoeval:all, autoeval:PL:12, verify:FILE, .."),
 ]
 Traces = Annotated[
     Path | None, typer.Option("--traces", help="Keep attempts in this file, and go on from what it has.")
