@@ -24,9 +24,10 @@ from rollout.actor_critic.prompt import (
     system_text,
 )
 from rollout.policies.policy import ScriptedPolicy
-from rollout.published.logic_forms import LOGIC_CLASSES, classify, coverage, question, read_classes
+from rollout.published.logic_forms import LOGIC_CLASSES
 from rollout.records.sampling import Sampling
 from rollout.settings import FeedbackDepth
+from tools.logic_classes import classify, coverage, question, read_classes
 
 
 @pytest.mark.parametrize("example", solved_examples(), ids=lambda e: f"{'-'.join(e.classes)}: {e.question}")

@@ -11,10 +11,10 @@ import pytest
 from critics.formats.asp.critic import feedback_of, judge_asp
 from critics.problem import Attempt, Problem
 from critics.verdict import verdict_record
-from rollout.actor_critic.failures import FAILURE_CLASSES, failure_classes, failure_counts
 from rollout.published.first_order import load_folio
 from rollout.records.steps import DialogReview, DialogTurn
 from rollout.records.traces import Judgement, Trace, read_judgement
+from tools.dialog_failures import FAILURE_CLASSES, failure_classes, failure_counts
 
 RELATED = "∀x ∀y (InFamily(x, y) → Related(x, y))"
 TEST = {"Facts": ["owl(t1)."], "infer-All": ["flies(t1)"], "Rules": ["R1"]}

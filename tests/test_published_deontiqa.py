@@ -14,8 +14,9 @@ from critics.replay.formula import Application, FormulaError, parse_literal
 from critics.replay.sorts import SortError
 from critics.text.background import background
 from rollout.prompts.demonstration import demonstrate
-from rollout.published.deontiqa import BARRING, DEFECTS, REPAIRS, load_deontiqa, story_names, survey_deontiqa
-from rollout.published.peano import fit, read_theory
+from rollout.published.loaders import load_published
+from tools.deontiqa.convert import BARRING, DEFECTS, REPAIRS, load_deontiqa, story_names, survey_deontiqa
+from tools.deontiqa.peano import fit, read_theory
 
 CONSENTS = ("consent-given", "consent-withdrawn")
 GRANTED = background("deontiqa")
@@ -225,6 +226,9 @@ def test_the_projects_own_lines_come_back_unchanged(tmp_path: Path):
     problems = list(load_deontiqa(write(tmp_path / "a.jsonl", BASE, NEGATED)))
     again = write(tmp_path / "b.jsonl", *(problem.record() for problem in problems))
     assert list(load_deontiqa(again)) == problems
+    assert list(load_published(again)) == problems
+    with pytest.raises(InputError, match=r"convert the file in a clone"):
+        list(load_published(write(tmp_path / "c.jsonl", BASE), "deontiqa"))
 
 
 @pytest.mark.parametrize(

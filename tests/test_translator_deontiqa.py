@@ -13,7 +13,7 @@ from critics.text.theories.scheduling_english import VARIABLES, question, senten
 from critics.text.translators.deontiqa import translate
 from critics.text.translators.translation import TranslationError
 from rollout.problems.deontiqa import DeontiQA, generate
-from rollout.published.deontiqa import load_deontiqa
+from tools.deontiqa.convert import load_deontiqa
 
 ASKED = "Given these rules, is it obligatory to cancel the kickoff?"
 SORTS = {"anna": "person", "bo": "person", "design": "group", "kickoff": "event", "budget-review": "event"}

@@ -11,10 +11,11 @@ import json
 from pathlib import Path
 
 from critics.judge import JudgePool
+from tools.deontiqa.convert import load_deontiqa
 from training.commands.audit_data import figures
 from training.exchange.gold_labels import GYM, audited, read_labelled
 from training.exchange.rationales import Reading
-from training.records.store import write_json, write_text
+from training.records.store import write_json, write_records, write_text
 
 FILES = {
     "prontoqa": ("prontoqa_seed19_1to5hop.jsonl.gz", "prontoqa"),
@@ -51,6 +52,10 @@ def main() -> None:
         for name in chosen:
             file, dataset = FILES.get(name, (f"{GYM}:syllogism", None))
             source = str(given.folder / file) if dataset else file
+            if name == "deontiqa":
+                problems = [problem.record() for problem in load_deontiqa(source)]
+                source = str(given.out / "deontiqa-problems.jsonl")
+                write_records(Path(source), problems)
             num = given.num if dataset else given.gym
             path = given.out / f"{name}.json"
             settings = {"num": num, "seed": given.seed, "quick": True}

@@ -14,7 +14,7 @@ LOADERS: Mapping[str, str] = {
     "prontoqa-ood": "rollout.published.prontoqa:load_deductions",
     "syllogism": "rollout.published.content_effects:load_syllogism",
     "wason": "rollout.published.content_effects:load_wason",
-    "deontiqa": "rollout.published.deontiqa:load_deontiqa",
+    "deontiqa": "rollout.published.records:load_deontiqa",
     "proverqa": "rollout.published.first_order:load_proverqa",
     "fld": "rollout.published.first_order:load_fld",
     "logicaldeduction": "rollout.published.puzzles:load_logicaldeduction",

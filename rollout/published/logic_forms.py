@@ -1,20 +1,18 @@
 """Logic classes of FOLIO's statements, read off their first-order annotations: deterministic, and no model is asked.
 
-`classify` asks a language model for the same nine classes (LLM-ARC, section 3.1.1). Of several that fit, a
+The nine classes are those of LLM-ARC (section 3.1.1). Of several that fit, a
 statement has the one that decides how it must be formalised: several variables before equality before existence, then
 what is nested, exclusion, alternatives, negation, and else a plain condition. `background` is no form: FOLIO marks such
 sentences with `[BG]`.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Literal, get_args
 
 from critics.logic.first_order.parser import parse
-from critics.problem import Problem, is_list, is_object
+from critics.problem import Problem, is_list
 from critics.replay.first_order.syntax import (
     Atom,
     Compound,
@@ -28,9 +26,6 @@ from critics.replay.first_order.syntax import (
     affirmative,
     subformulas,
 )
-from rollout.policies.policy import ChatPolicy
-from rollout.prompts.conversation import Messages, message
-from rollout.records.sampling import Sampling, batches, derived_seed
 
 LogicClass = Literal[
     "conditional",
@@ -166,65 +161,4 @@ def class_coverage(problems: Iterable[Problem]) -> dict[str, int]:
         named = problem.meta.get("logic_classes")
         known = [name for name in LOGIC_CLASSES if is_list(named) and name in named]
         counts.update(known or ["unclassified"])
-    return {name: counts[name] for name in (*LOGIC_CLASSES, "unclassified")}
-
-
-DESCRIPTIONS: dict[LogicClass, str] = {
-    "conditional": "a fact, or a plain rule: some conditions, joined by and or or, lead to one or more conclusions",
-    "nested": "a rule or a choice whose parts are themselves compound, such as either (A and B) or (not A and C)",
-    "disjunction": "two or more alternatives, at least one of them or exactly one",
-    "negation": "something is not so, or two kinds of things have nothing in common",
-    "exclusion": "several things that are each possible may not hold together",
-    "existential": "there is something of a kind, and it is not said which",
-    "equality": "two names stand for one and the same individual",
-    "several-variables": "a rule about two or more different individuals and how they relate",
-    "background": "common knowledge that connects the other statements and that no one needs to be told",
-}
-BATCH_SIZE = 20
-"""Statements in one question: enough to share the instructions, few enough that no model loses count."""
-_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*)\n```\s*", re.DOTALL)
-
-
-def question(statements: Sequence[str]) -> Messages:
-    """Return the conversation that asks for the class of each statement."""
-    listed = "\n".join(f"- {name}: {description}" for name, description in DESCRIPTIONS.items())
-    task = (
-        "You sort English statements by their logical form, whatever they are about. The classes are:\n"
-        f"{listed}\n"
-        "Where several fit, take the one further down the list that decides how the statement must be formalised; "
-        "take `conditional` where none of the others fits. Reply with one JSON object and nothing else: the number of "
-        'each statement as the key, its class as the value, for example {"1": "negation", "2": "conditional"}.'
-    )
-    numbered = "\n".join(f"{number}. {statement}" for number, statement in enumerate(statements, 1))
-    return [message("system", task), message("user", numbered)]
-
-
-def read_classes(reply: str, num: int) -> list[LogicClass | None]:
-    """Return the class of each of `num` statements; None where the reply does not name one of the nine."""
-    fenced = _FENCE.fullmatch(reply)
-    try:
-        data = json.loads(fenced[1] if fenced else reply)
-    except (ValueError, RecursionError):
-        return [None] * num
-    if not is_object(data):
-        return [None] * num
-    named = (data.get(str(number)) for number in range(1, num + 1))
-    return [name if name in LOGIC_CLASSES else None for name in named]
-
-
-def classify(
-    policy: ChatPolicy, statements: Sequence[str], sampling: Sampling, *, seed: int, batch_size: int = BATCH_SIZE
-) -> list[LogicClass | None]:
-    """Ask a policy for the class of each statement; None where it gives none."""
-    listed = list(batches(statements, batch_size))
-    prompts = [policy.conversation(question(batch)) for batch in listed]
-    seeds = [derived_seed(seed, "stratification", *batch) for batch in listed]
-    completions = policy.complete(prompts, None, seeds, replace(sampling, decoding="free"))
-    read = (read_classes(c.text, len(batch)) for c, batch in zip(completions, listed, strict=True))
-    return [name for batch in read for name in batch]
-
-
-def coverage(classes: Iterable[LogicClass | None]) -> dict[str, int]:
-    """Count each of the nine classes, and `unclassified`."""
-    counts = Counter(name or "unclassified" for name in classes)
     return {name: counts[name] for name in (*LOGIC_CLASSES, "unclassified")}

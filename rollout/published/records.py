@@ -147,6 +147,19 @@ def formalised(problem: Problem, translate: Callable[[str, str], Formal]) -> Pro
         return replace(problem, meta={**problem.meta, "inexpressible": str(error)})
 
 
+def _deontiqa(entry: PublishedRecord) -> Iterator[Problem]:
+    data = entry.fields()
+    if "variant" in data:
+        raise RecordError(
+            "the published form: convert the file in a clone by `python -m tools.deontiqa FILE --out OUT`"
+        )
+    yield data.own("deontiqa")
+
+
+load_deontiqa = loader(_deontiqa)
+"""Loader of DeontiQA's problems as `tools.deontiqa` converts them."""
+
+
 def _lines(source: Path) -> Iterator[PublishedRecord]:
     for number, line in enumerate(_text(source).split("\n"), 1):
         if line.strip():

@@ -1,9 +1,8 @@
 """`problems`: generated, or converted from a published file."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -44,9 +43,6 @@ def problems(
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Processes that draw formulas of autoeval-..; else all cores.")
     ] = None,
-    classes_by: Annotated[
-        Path | None, typer.Option("--classes-by", help="Have this configuration's model name FOLIO's logic classes.")
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Generate problems of a data set, or convert a published file to problem records."""
@@ -69,16 +65,14 @@ def problems(
         except ValueError as error:
             raise InputError(f"problems {name}: {error}") from error
         listed = [p for own, keys in configurations.items() for p in _generated(own, keys, num or 200, seed, jobs)]
-    if classes_by is not None:
-        listed = classified(name, listed, classes_by, seed=seed)
     records = [problem.record() for problem in listed]
     write_new_records(out, records)
     say_or_print(f"{len(records)} problems in {out}", {"problems": len(records), "out": str(out)}, as_json)
-    _say_what_they_are(name, listed, source)
+    _say_what_they_are(name, listed)
 
 
-def _say_what_they_are(name: str, listed: Sequence[Problem], source: Path | None) -> None:
-    """Say FOLIO's logic classes, of what nothing can be certified, and DeontiQA's defects."""
+def _say_what_they_are(name: str, listed: Sequence[Problem]) -> None:
+    """Say FOLIO's logic classes, and of what nothing can be certified."""
     unformalised = sum(problem.formal is None for problem in listed)
     if name == "folio":
         from rollout.published.logic_forms import class_coverage
@@ -87,13 +81,6 @@ def _say_what_they_are(name: str, listed: Sequence[Problem], source: Path | None
         say(f"problems with statements of each logic class: {shares}")
     elif unformalised:
         say(f"{unformalised} of them have no formalisation: no guided proof of theirs can be certified")
-    if source is not None and name == "deontiqa":
-        from rollout.published.deontiqa import survey_deontiqa
-
-        findings = survey_deontiqa(source).values()
-        for finding in (each for each in findings if not each.is_sound):
-            say(f"{finding.id}: {', '.join(finding.defects)}{'' if finding.is_problem else ', left out'}")
-        say(f"{sum(bool(f.repairs) for f in findings)} records were repaired (meta.repairs says how)")
 
 
 def _generated(name: str, configuration: Any, num: int, seed: int, jobs: int | None) -> Iterable[Problem]:
@@ -125,34 +112,3 @@ def _words(value: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
         if word not in known:
             raise InputError(f"{option} {word!r}: must be one of {', '.join(known)}")
     return words
-
-
-def classified(name: str, problems: Sequence[Problem], config_path: Path, *, seed: int) -> list[Problem]:
-    """Return FOLIO's problems with `meta.logic_classes` as a configuration's model has them, and say its counts.
-
-    Each wording is asked about once, greedily. A statement that the model does not name a class for has none.
-    """
-    from rollout.actor_critic.prompt import statements
-    from rollout.policies.policy import ChatPolicy, Interrupted
-    from rollout.published.logic_forms import LOGIC_CLASSES, classify, coverage
-    from training.configuration.run import load_run
-    from training.workers.policy import quiet_policy
-
-    if name != "folio":
-        raise InputError(f"problems {name}: --classes-by is for FOLIO, whose statements have logic classes")
-    config = load_run(config_path)
-    policy = cast(ChatPolicy, quiet_policy(config, config.arms[0], None))
-    own = [statements(problem) for problem in problems]
-    wordings = list(dict.fromkeys(statement for listed in own for statement in listed))
-    sampling = config.sampling.sampling("free", temperature=0.0, samples=1)
-    try:
-        named = dict(zip(wordings, classify(policy, wordings, sampling, seed=seed), strict=True))
-    except Interrupted as error:
-        raise error.reason from error
-    counts = coverage(named[each] for listed in own for each in listed)
-    say(f"statements of each class: {', '.join(f'{what} {num}' for what, num in counts.items())}")
-    found = [{named[each] for each in listed} for listed in own]
-    return [
-        replace(problem, meta={**problem.meta, "logic_classes": [name for name in LOGIC_CLASSES if name in classes]})
-        for problem, classes in zip(problems, found, strict=True)
-    ]

@@ -223,9 +223,6 @@ def _compare(a: Arm, b: Arm, metric: str, *, unpaired: bool) -> PairedComparison
 
 def _arm(arm: Arm) -> Record:
     gains, seeds = arm.gains(), arm.answer_seeds()
-    failures: Record = {}
-    if arm.has_dialogs and arm.rollouts:
-        failures = {"failures": {name: _failures(arm.rollouts[at]) for name, at in (("first", 0), ("last", -1))}}
     return {
         "decoding": arm.decoding,
         "keep": arm.keep,
@@ -237,20 +234,7 @@ def _arm(arm: Arm) -> Record:
         },
         "gain": mean(gains),
         "gain_interval": list(seeds_interval(gains, seeds) or mean_interval(gains, seeds, bound=1)),
-        **failures,
     }
-
-
-def _failures(rollouts: Sequence[Record]) -> dict[str, int]:
-    """Count what the dialogs of rollouts failed at, by the classes of LLM-ARC's section on errors."""
-    from rollout.actor_critic.failures import failure_counts
-    from rollout.records.traces import read_trace
-    from training.records.store import read_records
-
-    totals: Counter[str] = Counter()
-    for path in (rollout["path"] for rollout in rollouts if rollout["path"].exists()):
-        totals.update(failure_counts(map(read_trace, read_records(path, checksum=True))))
-    return dict(totals)
 
 
 def _round(arm: Arm, number: int) -> Record:

@@ -151,13 +151,12 @@ def _labels(arms: Arms, grouping: str) -> list[str]:
 
 
 def _rows(arms: Arms) -> dict[str, list[Record]]:
-    """Return the rows of three tables.
+    """Return the rows of two tables.
 
     `reasons`: why attempts were not certified, with the shares of each round's attempts. `costs` of all rollouts, and
-    the tokens that a certified attempt took. `failures`: classes of dialogs' failures, with the shares of the first and
-    the last rollout.
+    the tokens that a certified attempt took.
     """
-    reasons, costs, failures = list[Record](), list[Record](), list[Record]()
+    reasons, costs = list[Record](), list[Record]()
     for name, arm in arms.items():
         counts = [each["reasons"] for each in arm["rounds"] if each["reasons"]]
         shares = [{reason: num / sum(each.values()) for reason, num in each.items()} for each in counts]
@@ -171,13 +170,7 @@ def _rows(arms: Arms) -> dict[str, list[Record]]:
             each_one = total["tokens"] / certified if certified else None
             kept = sum(each["kept"] for each in rounds)
             costs.append({"arm": name, **total, "certified": certified, "kept": kept, "tokens_each": each_one})
-        first, last = (arm.get("failures", {}).get(key, {}) for key in ("first", "last"))
-        if first.get("attempts") and last.get("attempts"):
-            classes = [key for key in first if key != "attempts" and (first[key] or last.get(key))]
-            for key in sorted(classes, key=lambda key: (key != "failed", -first[key])):
-                both = {"first": first[key] / first["attempts"], "last": last[key] / last["attempts"]}
-                failures.append({"arm": name, "what": key, **both})
-    return {"reasons": reasons, "costs": costs, "failures": failures}
+    return {"reasons": reasons, "costs": costs}
 
 
 def _square_rows(report: Record) -> list[Record]:

@@ -1,4 +1,6 @@
-"""Causes of failed `asp` attempts, as in LLM-ARC's error analysis (section 5): for reports alone.
+"""Causes of failed `asp` attempts, as in LLM-ARC's error analysis (section 5).
+
+    python -m tools.dialog_failures checkpoints/RUN      a Markdown table of each arm's first and last rollout
 
 Deterministic: the annotation says what a statement demands, and the program what was made of it. A label says where to
 look. It is given for a statement whose rules cannot say what it says (a witness that nothing provides, one variable
@@ -6,9 +8,11 @@ where two are needed), and for a statement whose rules the critic names. An atte
 """
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal, get_args
 
 from critics.logic.first_order.parser import parse
@@ -25,7 +29,10 @@ from critics.replay.first_order.syntax import (
     subformulas,
 )
 from rollout.published.logic_forms import form_of
-from rollout.records.traces import Judgement, Trace
+from rollout.records.traces import Judgement, Trace, read_trace
+from training.records.run_folder import read_run
+from training.records.store import read_records
+from training.tables import markdown
 
 FailureClass = Literal[
     "existential", "several-variables", "types-as-instances", "exclusive-or", "query", "tests", "unread", "other"
@@ -182,3 +189,22 @@ def _misasks(submission: Submission, conclusion: Formula | None) -> bool:
         return False
     asks = any(isinstance(block, Connective) and block.kind in ("ALL", "SOME") for block in query.blocks)
     return asks != any(isinstance(part, Quantified) for part in subformulas(conclusion))
+
+
+def main() -> None:
+    """Print the share of dialogs with each class, of the first and the last rollout of each arm of a run."""
+    layout, rows = read_run(Path(sys.argv[1])), list[list[str]]()
+    for arm in dict.fromkeys(line.arm for line in layout.lines):
+        found: list[Counter[str]] = []
+        for number in (0, layout.num_rounds - 1):
+            paths = [line.round_folder(number) / "traces.jsonl" for line in layout.lines if line.arm == arm]
+            counts = (failure_counts(map(read_trace, read_records(path, checksum=True))) for path in paths)
+            found.append(sum(map(Counter, counts), Counter[str]()))
+        for name in ("failed", *FAILURE_CLASSES):
+            shares = [f"{counts[name] / max(1, counts['attempts']):.1%}" for counts in found]
+            rows += [[arm, name, *shares]] if any(counts[name] for counts in found) else []
+    print(markdown(["arm", "class", "first rollout", "last rollout"], rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Logic classes of FOLIO's statements as a served model names them: `problems folio --classes-by CONFIG`."""
+"""Logic classes of FOLIO's statements as a served model names them."""
 
 import json
 import re
@@ -9,13 +9,14 @@ from typer.testing import CliRunner
 
 from tests.rehearsal.inputs import STORIES
 from tests.rehearsal.server import Sent, completion, listening, sent
+from tools.logic_classes import main
 from training.cli import app
 
 
-def convert(tmp_path: Path, *more: object) -> Any:
+def convert(tmp_path: Path) -> Any:
     published = tmp_path / "folio_published.jsonl"
     published.write_text("".join(json.dumps(story) + "\n" for story in STORIES), encoding="utf-8")
-    words = ["problems", "folio", "--from", published, "--out", tmp_path / "folio.jsonl", *more]
+    words = ["problems", "folio", "--from", published, "--out", tmp_path / "folio.jsonl"]
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
@@ -26,7 +27,9 @@ def asking(url: str, path: Path) -> Path:
     return path
 
 
-def test_a_model_names_the_classes_and_what_it_does_not_name_is_counted_apart(tmp_path: Path) -> None:
+def test_a_model_names_the_classes_and_what_it_does_not_name_is_counted_apart(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
     asked: list[str] = []
 
     def answer(_: str, body: dict[str, Any]) -> Sent:
@@ -36,19 +39,13 @@ def test_a_model_names_the_classes_and_what_it_does_not_name_is_counted_apart(tm
         return sent(completion(json.dumps({**named, "2": "no class of ours"}), chat=True))
 
     with listening(answer) as url:
-        done = convert(tmp_path, "--classes-by", asking(url, tmp_path / "c.yaml"))
-    assert done.exit_code == 0, done.output
-    told = " ".join(done.output.split())
+        assert convert(tmp_path).exit_code == 0
+        given = [asking(url, tmp_path / "c.yaml"), tmp_path / "folio.jsonl", "--out", tmp_path / "classed.jsonl"]
+        monkeypatch.setattr("sys.argv", ["logic_classes", *map(str, given)])
+        main()
+    told = capsys.readouterr().out
     assert "statements of each class: conditional 0, nested 0, disjunction 0, negation 1" in told
     assert "unclassified 5" in told
     assert len(asked) == 1
-    problems = [json.loads(line) for line in (tmp_path / "folio.jsonl").read_text().splitlines()]
+    problems = [json.loads(line) for line in (tmp_path / "classed.jsonl").read_text().splitlines()]
     assert [problem["meta"]["logic_classes"] for problem in problems] == [[], ["negation"], []]
-
-
-def test_classes_are_folios(tmp_path: Path) -> None:
-    words = ["problems", "prontoqa", "--num", "1", "--out", tmp_path / "p.jsonl", "--classes-by", tmp_path / "c.yaml"]
-    done = CliRunner().invoke(app, [str(word) for word in words])
-    assert done.exit_code == 2
-    assert "--classes-by is for FOLIO" in done.output
-    assert "negation" in convert(tmp_path).output

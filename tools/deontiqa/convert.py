@@ -22,8 +22,8 @@ from critics.replay.sorts import SortedSignature
 from critics.text.background import background
 from critics.text.reference import theory
 from critics.text.theories.deontic import MODALITIES
-from rollout.published.peano import Fitted, fit, read_theory
 from rollout.published.records import Fields, entry_error, read_entries
+from tools.deontiqa.peano import Fitted, fit, read_theory
 
 REPAIRS: Mapping[str, str] = {
     "missing-dot": "a declaration does not end in a full stop",

@@ -1,0 +1,1 @@
+"""DeontiQA as published: its Peano sources, read and repaired, become problem records."""
