@@ -121,24 +121,14 @@ def test_gold_answers_are_right_and_prove_nothing():
 
 
 def test_references_from_controlled_english_are_certified_dialogs_with_tests():
-    problems = [*controlled(6), OTTERS]
-    made = dialogs(problems, review_here)
+    problems = controlled(6)
+    made = dialogs([*problems, OTTERS], review_here)
     assert [trace.id for trace in made] == [f"{problem.id}#demonstration" for problem in problems]
-    judged = [with_judgement(trace, judge_record(trace.record())) for trace in made[:-1]]
+    judged = [with_judgement(trace, judge_record(trace.record())) for trace in made]
     assert all(kept(trace, "trusted") and kept(trace, "tests") for trace in judged)
     lesson = file_examples(judged[:1])[0].record()
     assert lesson["kind"] == "direct"
     assert "## The tests" in lesson["messages"][0]["content"]
-
-
-def test_references_from_formulas_have_no_tests_and_are_asked_for_none():
-    (made,) = dialogs([OTTERS], review_here)
-    trace = with_judgement(made, judge_record(made.record()))
-    assert trace.turns[-1].is_accepted
-    assert trace.judged.answer == "true"
-    assert (kept(trace, "label"), kept(trace, "tests"), kept(trace, "trusted")) == (True, False, False)
-    lesson = file_examples([trace])[0].record()
-    assert "## The tests" not in lesson["messages"][0]["content"]
 
 
 @pytest.mark.parametrize("format_", ["cot", "fol", "fol-cot", "asp"])
@@ -147,7 +137,7 @@ def test_the_command_writes_what_filter_makes_a_dataset_of(format_: str, tmp_pat
     attempts, data = tmp_path / "attempts.jsonl", tmp_path / "data"
     made = certistar("demonstrate", problems, "--format", format_, "--out", attempts)
     assert made.exit_code == 0, made.output
-    num = 2 if format_ in ("cot", "asp") else 1
+    num = 2 if format_ == "cot" else 1
     assert f"{num} demonstrations" in made.output
     done = certistar("filter", attempts, "--keep", "label", "--out", data)
     assert done.exit_code == 0, done.output

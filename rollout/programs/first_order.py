@@ -4,9 +4,7 @@ The second is a baseline of LLM-ARC (section 4, GPT4-FT-FOL): from the problem t
 answer of the model's own. Reference attempts are written from annotations, such as FOLIO's.
 """
 
-from critics.formats.fol.answer_sets import as_program
 from critics.formats.fol.program import read_program
-from critics.logic.first_order.theory import closed_all
 from critics.problem import Problem, is_list
 from critics.replay.first_order.syntax import signature
 from rollout.programs.prompt import examples_for, languages, opening, problem_text
@@ -57,18 +55,6 @@ def reference_with_answer(problem: Problem) -> str | None:
     """Return the annotation with the gold answer under it: the paper's way through formulas to an answer."""
     formulas = reference(problem)
     return None if formulas is None or problem.answer is None else f"{formulas}\n{answer_line(problem)}"
-
-
-def reference_program(problem: Problem) -> str | None:
-    """Return the annotation as an attempt of the `asp` format, without tests; raises `FormulaError` as `reference`.
-
-    It answers what the annotation entails, and is not made to be certified (`critics.formats.fol.answer_sets`).
-    """
-    formulas = reference(problem)
-    if formulas is None:
-        return None
-    program = read_program(formulas)
-    return as_program(closed_all(program.premises), program.conclusion).completion()
 
 
 def _commented(formula: str, sentence: str) -> str:

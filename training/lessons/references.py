@@ -5,6 +5,7 @@ formulas (section 4). Each is an attempt like any other: it is judged, not trust
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from critics.problem import Formal, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import FormulaError
 from critics.text.reference import ReferenceMismatch, reference
-from critics.text.translators.translation import Unread
 from rollout.programs import first_order
 from rollout.prompts.demonstration import decide, demonstrate
 from rollout.prompts.prompt import answer_line, solution
@@ -102,37 +102,20 @@ def completions(problems: Sequence[Problem], name: str, prompt: Callable[[Proble
 
 
 def dialogs(problems: Sequence[Problem], review: "Reviewing", settings: DialogSettings = UNTAUGHT) -> list[Trace]:
-    """Return dialogs of one turn, reviewed like any other, in the order of the problems.
-
-    From controlled English programs have tests. From annotated formulas they have none, so that such a dialog's
-    instructions ask for none either.
-    """
+    """Return dialogs of one turn about problems in controlled English, reviewed like any other, in their order."""
+    from rollout.actor_critic.demonstration import demonstrate as write
     from rollout.policies.policy import ScriptedPolicy
     from rollout.strategies.dialog import converse
 
-    tested = settings.model_copy(update={"max_retries": 0, "portion_size": None})
-    untested = tested.model_copy(update={"tests": False, "depth": "compile"})
-    made: dict[int, Trace] = {}
-    for writer, asked in ((_controlled_english, tested), (_annotated, untested)):
-        places = [place for place in range(len(problems)) if place not in made]
-        written = {place: text for place in places if (text := writer(problems[place])) is not None}
-        chosen, script = [problems[place] for place in written], ScriptedPolicy(list(written.values()))
-        traces = converse(script, chosen, asked, Sampling("free"), seed=0, review=review)
-        made |= {place: replace(trace, id=_id(trace.problem)) for place, trace in zip(written, traces, strict=True)}
-    return [made[place] for place in sorted(made)]
-
-
-def _controlled_english(problem: Problem) -> str | None:
-    from rollout.actor_critic.demonstration import demonstrate
-
-    try:
-        return demonstrate(problem)
-    except (ValueError, Unread):
-        return None
-
-
-def _annotated(problem: Problem) -> str | None:
-    return _read(first_order.reference_program, problem)
+    asked = settings.model_copy(update={"max_retries": 0, "portion_size": None})
+    chosen: list[Problem] = []
+    script: list[str] = []
+    for problem in problems:
+        with suppress(ValueError):
+            script.append(write(problem))
+            chosen.append(problem)
+    traces = converse(ScriptedPolicy(script), chosen, asked, Sampling("free"), seed=0, review=review)
+    return [replace(trace, id=_id(trace.problem)) for trace in traces]
 
 
 def _read(writer: Writer, problem: Problem) -> str | None:
