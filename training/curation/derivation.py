@@ -19,7 +19,7 @@ is known to ask what it should, and never to a trace that assumes what its conte
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -153,7 +153,7 @@ def proved(trace: Trace) -> Trace | None:
     judged, problem, completion = trace.judged, trace.problem, trace.completion
     if trace.messages or trace.legs or judged.certificate is None or "formulas" in problem.meta:
         return None
-    spans = [Span(**span) for span in judged.others.get("spans") or ()]
+    spans = _needed([Span(**span) for span in judged.others.get("spans") or ()], judged.certificate["evidence"])
     is_guided = trace.format == "guided"
     written = _masked(completion, spans) if is_guided else completion
     text = find_format(trace.format).proved(Attempt(trace.id, problem, trace.format, written), spans)
@@ -163,6 +163,21 @@ def proved(trace: Trace) -> Trace | None:
     if text.strip() == completion.strip():
         return None
     return draft(trace, f"{trace.id}~proved", "proved", completion=text, sampled=completion)
+
+
+def _needed(spans: list[Span], evidence: Mapping[str, Any]) -> list[Span]:
+    """Return the spans without those of entries that the answer of an English proof does not rest on.
+
+    Proofs with assumptions or cases, and those that nothing more follows, keep all.
+    """
+    entries = evidence.get("entries") or ()
+    if not entries or evidence["closure"] is not None or {e["how"] for e in entries} - {"context", "rule", "chain"}:
+        return spans
+    used, left = set[int](), [span.by for span in spans if span.kind == "answer" and span.by is not None]
+    while left:
+        used.add(at := left.pop())
+        left += set(entries[at]["premises"]) - used
+    return [span for span in spans if span.kind not in ("premise", "step") or span.by is None or span.by in used]
 
 
 def _masked(text: str, spans: Sequence[Span]) -> str:
