@@ -7,7 +7,7 @@ certified one whose text is cut, the cut text and its verdict take the place, so
 trained on.
 
 The text that is proved is its format's matter (`Format.proved`): the canonical program, or the sentences that
-something stands behind. A guided text is pruned as well, to the inferences that its proof uses: a writer's words stand
+something stands behind, and in English that the answer rests on. A guided text is pruned as well, to the inferences that its proof uses: a writer's words stand
 before each inference or after each, and the ends of the reasoning tell which. Where both ends have words, or neither
 and the middle has, no inference is dropped: words beside another inference than their own would teach nonsense.
 
@@ -19,7 +19,7 @@ is known to ask what it should, and never to a trace that assumes what its conte
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -38,7 +38,7 @@ from critics.verdict.reading import Span
 from rollout.problems.splits import content_key
 from rollout.prompts.prompt import problem_text
 from rollout.records.sampling import derived_seed
-from rollout.records.traces import Trace
+from rollout.records.traces import Judgement, Trace
 from training.curation.filters import judged, kept
 
 _BLOCK = re.compile(r"\[\[.*?\]\]", re.DOTALL)
@@ -153,7 +153,7 @@ def proved(trace: Trace) -> Trace | None:
     judged, problem, completion = trace.judged, trace.problem, trace.completion
     if trace.messages or trace.legs or judged.certificate is None or "formulas" in problem.meta:
         return None
-    spans = _needed([Span(**span) for span in judged.others.get("spans") or ()], judged.certificate["evidence"])
+    spans = _needed(judged)
     is_guided = trace.format == "guided"
     written = _masked(completion, spans) if is_guided else completion
     text = find_format(trace.format).proved(Attempt(trace.id, problem, trace.format, written), spans)
@@ -165,18 +165,16 @@ def proved(trace: Trace) -> Trace | None:
     return draft(trace, f"{trace.id}~proved", "proved", completion=text, sampled=completion)
 
 
-def _needed(spans: list[Span], evidence: Mapping[str, Any]) -> list[Span]:
-    """Return the spans without those of entries that the answer of an English proof does not rest on.
-
-    Proofs with assumptions or cases, and those that nothing more follows, keep all.
-    """
-    entries = evidence.get("entries") or ()
+def _needed(judged: Judgement) -> list[Span]:
+    """Return the spans without what the answer of an English proof does not rest on; all where it assumes anything."""
+    evidence: Any = judged.certificate and judged.certificate["evidence"]
+    spans = [Span(**span) for span in judged.others.get("spans") or ()]
+    entries = evidence.get("entries", ())
     if not entries or evidence["closure"] is not None or {e["how"] for e in entries} - {"context", "rule", "chain"}:
         return spans
-    used, left = set[int](), [span.by for span in spans if span.kind == "answer" and span.by is not None]
-    while left:
-        used.add(at := left.pop())
-        left += set(entries[at]["premises"]) - used
+    used = {span.by for span in spans if span.kind == "answer"}
+    for at in (at for at in reversed(range(len(entries))) if at in used):  # premises stand before what rests on them
+        used.update(entries[at]["premises"])
     return [span for span in spans if span.kind not in ("premise", "step") or span.by is None or span.by in used]
 
 
