@@ -343,6 +343,8 @@ def cut(problem: Problem, format_: str, completion: str) -> Trace:
 
 
 THINKING = "Let's think step by step.\n1. **Tom is a cat.**\n2. Every cat is warm, so Tom is warm.\nAnswer: yes"
+OWLS = replace(PET, context="Pip is kind. Tom is an owl. Owls are wise.", question="Is Tom wise?")
+OWLS_PROVED = "Owls are wise. Tom is an owl. Tom is wise.\nAnswer: true"
 FOL = "Premises:\n∀x{} (Cat(x) → Warm(x)){}\nCat(tom){}\nConclusion:\nWarm(tom)"
 BOOKS = replace(PET, context="Three books.", question="Which?", options=("red is 1", "blue is 1", "green is 1"))
 BAKERS = replace(PET, context="Ann bakes before Bea.", question="Which?", options=("Ann on day 2", "Ann on day 1"))
@@ -358,6 +360,7 @@ GUIDED = HEAD + " [[infer:(pet tom)]]{} [[infer:(loved tom)]]{}\nAnswer: true"
     ("format_", "problem", "sampled", "proved"),
     [
         ("english", PET, THINKING, THINKING.partition("\n")[2]),
+        ("english", OWLS, "Pip is kind. Owls are wise. Tom is an owl. Tom is wise.\nAnswer: true", OWLS_PROVED),
         (
             "fol",
             PET,

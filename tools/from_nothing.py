@@ -1,9 +1,10 @@
 """Attempts of the random writer with the prompts that a model will read, to fine-tune it on what is certified of them.
 
-    python -m tools.from_nothing CONFIG --num 400 --seed 1 --out attempts.jsonl     then certistar filter, certistar train
-    python -m tools.from_nothing --ordered KEPT --out ordered.jsonl       what `filter --text proved` kept, as it is used
+    python -m tools.from_nothing CONFIG --num 400 --seed 1 --out attempts.jsonl    then filter and train on it
+    python -m tools.from_nothing --ordered KEPT --out ordered.jsonl                what `filter --text proved` kept
 
-Ordered, each sentence stands as late as it can: before the step that rests on it, facts before rules. No model writes and no gold answer is read: problems of split `pretrain` lose theirs before anything else.
+Ordered, each sentence stands as late as it can: before the step that rests on it, facts before rules. No model writes
+and no gold answer is read: problems of split `pretrain` lose theirs before anything else.
 """
 
 import argparse

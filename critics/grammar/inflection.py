@@ -48,7 +48,7 @@ OWN_PLURALS = frozenset(
 """Plurals with a meaning that their singular has not: weapons, and what one has two of."""
 _DIFFERENT = OWN_PLURALS | {"axes", "bases", "caddies", "ellipses", "leaves"}
 """Plurals with two meanings, of an axe and of an axis too."""
-_NOT_PLURAL = ("ss", "us", "is", "ous")
+NOT_PLURAL = ("ss", "us", "is", "ous")
 """Ends in s, yet is a singular noun (class, wumpus, iris) or an adjective (nervous, careless)."""
 _CONSONANT_AN = ("heir", "honest", "honour", "honor", "hour")
 _VOWEL_A = ("eu", "ewe", "once", "one", "unic", "unif", "unio", "uniq", "unit", "univ", "ura", "use", "usu")
@@ -88,17 +88,12 @@ def is_plural(noun: str) -> bool:
     head = _split(noun)[1].lower()
     if head in _dictionary() or head.endswith("fish"):
         return True
-    return len(head) > 2 and head not in _PLURALS and head.endswith("s") and not head.endswith(_NOT_PLURAL)
+    return len(head) > 2 and head not in _PLURALS and head.endswith("s") and not head.endswith(NOT_PLURAL)
 
 
 def is_ambiguous(noun: str) -> bool:
     """Say whether the noun's last word is the plural of two different nouns (`axes`)."""
     return _split(noun)[1].lower() in _DIFFERENT
-
-
-def follows_rules(many: str, one: str) -> bool:
-    """Say whether the rules alone lead from a plural to its singular; for the instrument that writes the dictionary."""
-    return many.endswith("s") and not many.endswith(_NOT_PLURAL) and _singular_by_rule(many) == one
 
 
 _ENDINGS = {
@@ -169,10 +164,11 @@ def _singular_word(word: str) -> str:
     known = _dictionary().get(word)
     if known is not None:
         return known
-    return word if word.endswith("fish") else _singular_by_rule(word)
+    return word if word.endswith("fish") else singular_by_rule(word)
 
 
-def _singular_by_rule(word: str) -> str:
+def singular_by_rule(word: str) -> str:
+    """Return what the endings alone make of a plural."""
     if len(word) > 4 and word.endswith("ies") and word[-4] not in _VOWELS:
         return word[:-3] + "y"
     if word.endswith(("sses", "shes", "ches", "xes", "zzes", "tzes")):

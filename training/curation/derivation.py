@@ -7,9 +7,9 @@ certified one whose text is cut, the cut text and its verdict take the place, so
 trained on.
 
 The text that is proved is its format's matter (`Format.proved`): the canonical program, or the sentences that
-something stands behind, and in English that the answer rests on. A guided text is pruned as well, to the inferences that its proof uses: a writer's words stand
-before each inference or after each, and the ends of the reasoning tell which. Where both ends have words, or neither
-and the middle has, no inference is dropped: words beside another inference than their own would teach nonsense.
+something stands behind, and in English those alone that the answer rests on. A guided text is pruned as well, to the
+inferences that its proof uses: a writer's words stand before each inference or after each, and the ends of the
+reasoning tell which. Where that cannot be told, no inference is dropped: words beside another would teach nonsense.
 
 Hindsight makes of a failed trace, whose first inferences are sound, an attempt at one of the goals that it does prove:
 another question about the same context, the words kept with their inferences, what the proof does not use dropped, and
@@ -20,6 +20,7 @@ is known to ask what it should, and never to a trace that assumes what its conte
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -212,8 +213,7 @@ def draft(trace: Trace, draft_id: str, by: str, **changes: Any) -> Trace:
 
     The token ids are emptied: they spell the old text, and fine-tuning tokenises what has none.
     """
-    made = replace(trace, id=draft_id, completion_ids=(), derived_from=trace.id, by=by, judgement=None)
-    return replace(made, **changes)
+    return replace(trace, id=draft_id, completion_ids=(), derived_from=trace.id, by=by, judgement=None, **changes)
 
 
 SPOKEN = ("prontoqa", "proofwriter")
@@ -247,30 +247,25 @@ def relabelled(trace: Trace) -> Trace | None:
     """
     if trace.format != "guided" or trace.messages:
         return None
-    try:
-        sound = _sound_beginning(trace)
-        if sound is None:
+    with suppress(*_UNREADABLE):
+        if (sound := _sound_beginning(trace)) is None:
             return None
         asked = parse_literal(sound.known.formal.goal)
         proved = [s.literal for s in sound.rationale.steps if s.literal not in (None, asked, asked.negated())]
         # The longest proof first, ties by a hash.
         proved.sort(key=lambda lit: (-len(_proof(sound, lit)), derived_seed("hindsight", trace.id, lit)))
         return next((made for literal in proved if (made := _attempt_at(literal, sound, trace))), None)
-    except _UNREADABLE:
-        return None
+    return None
 
 
 def unsigned_content(problem: Problem) -> str:
     """Return a digest of what is asked in which context; the same for a question and for its negation."""
-    try:
-        known = reference(problem)
-        if known is None:
-            return content_key(problem)
-        axioms = {canonical_statement(parse_statement(axiom)) for axiom in known.formal.axioms}
-        goal = parse_literal(known.formal.goal)
-    except _UNREADABLE:
-        return content_key(problem)
-    return content_key(replace(problem, formal=Formal(tuple(axioms), str(goal if goal.positive else goal.negated()))))
+    with suppress(*_UNREADABLE):
+        if (known := reference(problem)) is not None:
+            axioms = {canonical_statement(parse_statement(axiom)) for axiom in known.formal.axioms}
+            goal = parse_literal(known.formal.goal)
+            problem = replace(problem, formal=Formal(tuple(axioms), str(goal if goal.positive else goal.negated())))
+    return content_key(problem)
 
 
 def _sound_beginning(trace: Trace) -> _Sound | None:
@@ -316,8 +311,7 @@ def _proof(sound: _Sound, literal: Literal) -> list[Literal]:
 def _attempt_at(literal: Literal, sound: _Sound, trace: Trace) -> Trace | None:
     """Return the draft that proves `literal` where it, or its negation, is asked; None if it cannot be written."""
     # Half of the questions ask the negation, so that no answer is more frequent than the other.
-    straight = derived_seed("hindsight", trace.id) % 2 == 0
-    asked, truth = (literal, "true") if straight else (literal.negated(), "false")
+    asked, truth = (literal, "true") if derived_seed("hindsight", trace.id) % 2 == 0 else (literal.negated(), "false")
     proof = _proof(sound, literal)
     problem = _problem(sound, asked, truth, len(proof), f"{trace.id}~hindsight")
     completion = _completion(sound, literal, asked, truth)
@@ -329,8 +323,7 @@ def _attempt_at(literal: Literal, sound: _Sound, trace: Trace) -> Trace | None:
         if prompt.count(old_text) != 1:
             return None
         prompt = prompt.replace(old_text, problem_text(problem).strip())
-    changes = {"problem": problem, "completion": completion, "finished": True, "prompt": prompt}
-    return draft(trace, problem.id, "hindsight", **changes)
+    return draft(trace, problem.id, "hindsight", problem=problem, completion=completion, finished=True, prompt=prompt)
 
 
 def _problem(sound: _Sound, asked: Literal, truth: str, hops: int, problem_id: str) -> Problem | None:
@@ -352,11 +345,10 @@ def _question(problem: Problem, asked: Literal) -> str | None:
 
     lead = _LEAD.match(problem.question)
     question = f"{lead[0] if lead else ''}{read_aloud(asked, problem.context)}"
-    try:
+    with suppress(ReferenceMismatch):
         known = reference(replace(problem, question=question, formal=None))
-    except ReferenceMismatch:
-        return None
-    return question if known is not None and parse_literal(known.formal.goal) == asked else None
+        return question if known is not None and parse_literal(known.formal.goal) == asked else None
+    return None
 
 
 def _completion(sound: _Sound, literal: Literal, asked: Literal, truth: str) -> str | None:
@@ -377,8 +369,7 @@ def _completion(sound: _Sound, literal: Literal, asked: Literal, truth: str) -> 
 def _with_goal(head: str, goal: Literal) -> str:
     """Replace the one goal block; raises `RationaleError` where words beside it could restate the old question."""
     (block,) = (block for block in split_blocks(head) if block.action == "goal")
-    old = f"[[goal:{block.content}]]"
-    before, after = head[: block.start], head[block.start + len(old) :]
+    before, after = head[: block.start], head[_end(block) :]
     beside = before.rpartition("]]")[2] + after.partition("[[")[0]
     if _BLOCK_OR_LABEL.sub("", beside).strip(" \t\r\n."):
         raise RationaleError("the goal is put in words as well, which cannot be rewritten")
