@@ -509,7 +509,6 @@ def test_vllm_that_is_missing_is_named_with_its_remedy(tiny_model, monkeypatch, 
         ({"sampling": {"jump_forward": True}}, "sampling.jump_forward: is for the own loop"),
         ({"sampling": {"gathered_head": True}}, "sampling.gathered_head: is for the own loop"),
         ({"training": {"method": "dora"}}, "vLLM has no DoRA"),
-        ({"model_critic": {"name": "m", "engine": "vllm"}}, "a process has one engine"),
     ],
 )
 def test_what_vllm_cannot_do_is_refused_before_any_work(change, complaint):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, TypeAdapter
 
-from rollout.records.digests import PolicyDigests, ServerUse
+from rollout.records.digests import ServerUse
 
 ReviewKind = Literal["clean", "reply", "compile", "contradiction", "tests", "unknown", "error"]
 """reply: not the JSON that is asked for; contradiction: no answer set without any test; unknown: a budget ran out;
@@ -60,21 +60,6 @@ class ReplyContent:
 
 
 @dataclass(frozen=True, slots=True)
-class SecondOpinion(Recorded):
-    """Doubts of a language model about one reply, beside the solver's findings."""
-
-    doubts: Mapping[int, str]
-    """By the number of a test, from 1: what the statements demand instead."""
-    words: str
-    """The solver's finding in its words; empty, like the doubts, where its reply could not be read."""
-    completion: str
-    finished: bool
-    seed: int
-    policy: PolicyDigests
-    server: Annotated[ServerUse | None, NoneUnsaid] = None
-
-
-@dataclass(frozen=True, slots=True)
 class DialogReview(Recorded):
     """Critic's review of one reply in a dialog."""
 
@@ -89,7 +74,6 @@ class DialogReview(Recorded):
     """Positions of the tests that do not pass or are none; empty where the fault is elsewhere."""
     unmet: Annotated[Positions | None, NoneUnsaid] = None
     """Positions of the tests whose condition the solver finds unmet, where others fail because they are no tests."""
-    opinion: Annotated[SecondOpinion | None, NoneUnsaid] = None
     written: Annotated[ReplyContent, Field(exclude=True)] = field(default=ReplyContent(), compare=False)
     """For comparing a reply with the next one; no file has it."""
 

@@ -21,7 +21,6 @@ CUES = (
     ("verifier", r"given two\b"),
     ("signs", r"given a description"),
     ("words", r"plain English what it says"),
-    ("opinion", r"clingo has run"),
     ("asp", r"clingo|Answer Set Program"),
     ("formulas", r"one formula for each sentence"),
     ("review", r"read programs"),
@@ -59,7 +58,6 @@ class Scribe:
             "signs": written_down,
             "verifier": lambda said: "Both say the same of every name.\nAnswer: " + ("yes" if len(said) % 2 else "no"),
             "label": lambda _: "The query asks for the opposite.\nLabel: misapplied_structure",
-            "opinion": lambda _: '{"tests": {}, "words": "The program holds as it stands."}',
             "formulas": lambda said: "\n".join(f"{label}: -" for label in re.findall(r"^([CTQ]\d*):", said, re.M)),
             "review": lambda _: "Context: Tom is a cat.\nQuestion: Tom is a cat.",
         }

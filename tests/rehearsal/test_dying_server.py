@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,16 +31,9 @@ def in_folder(words, folder: Path, told: list[str]) -> list[str]:
     return ["served.yaml" if word == "CONFIG" else word for word in words] + ([] if "CONFIG" in words else told)
 
 
-def assert_nothing_is_lost(words, problems, serve, folder, monkeypatch, *, after: int, critic: bool = False, **options):
-    """Run a command on a server that dies, then on another one, and compare with one that was never interrupted.
-
-    `critic`: the model critic is on the server as well.
-    """
-
-    def served(**more):
-        stub, told = serve(problems, **options, **more)
-        return stub, told + [word.replace("model.", "model_critic.", 1) for word in told if critic]
-
+def assert_nothing_is_lost(words, problems, serve, folder, monkeypatch, *, after: int, **options):
+    """Run a command on a server that dies, then on another one, and compare with one that was never interrupted."""
+    served = partial(serve, problems, **options)
     dying, told = served(dies_after=after)
     impatient = ["--set", "model.server.parallel=2", "--set", "model.server.retries=0"]
     first = run(words, [*told, *impatient], folder, monkeypatch)
@@ -88,14 +82,6 @@ def test_ratings_by_echo_are_kept_as_well(tmp_path, serve, monkeypatch):
     words += ["--arm", "proref", "--set", "programs.samples=2", "--set", "model.prompt=few-shot"]
     mistaken = {"kind": "completions", "moods": ("mistaken", "declined")}
     assert_nothing_is_lost(words, problems, serve, tmp_path, monkeypatch, after=6, **mistaken)
-
-
-@pytest.mark.slow
-def test_opinions_of_a_model_critic_are_kept_as_well(tmp_path, serve, monkeypatch):
-    problems = put(tmp_path / "folio.jsonl", "folio")
-    words = ["evaluate", ROOT / "configs/actor_critic_tables.yaml", "--problems", tmp_path / "folio.jsonl"]
-    words += ["--arm", "opinions_8", "--set", "actor_critic.max_retries=1"]
-    assert_nothing_is_lost(words, problems, serve, tmp_path, monkeypatch, after=5, critic=True, moods=("mistaken",))
 
 
 @pytest.mark.slow

@@ -199,8 +199,6 @@ class RunConfig(Section):
 
     name: str
     model: ModelConfig
-    model_critic: ModelConfig | None = None
-    """Model that gives opinions where a dialog's `opinions` ask for them; it is not trained, and nothing trusts it."""
     actor_critic: ActorCriticConfig = ActorCriticConfig()
     """Settings of arms with `strategy: actor-critic` where they say nothing else."""
     programs: ProgramsConfig = ProgramsConfig()
@@ -258,8 +256,6 @@ class RunConfig(Section):
                 raise ValueError(
                     f"arms.{arm.name}.strategy.timeout_s: is one for all arms; write it under actor_critic"
                 )
-            if arm.strategy.opinions != "none" and self.model_critic is None:
-                raise ValueError(f"arms.{arm.name}.strategy.opinions: name who gives them under model_critic")
         return self
 
     @model_validator(mode="after")
@@ -297,8 +293,6 @@ class RunConfig(Section):
 
     def _engine_does(self) -> None:
         """Raise `ValueError` for what vLLM cannot do, before any work."""
-        if self.model_critic is not None and self.model_critic.engine != "own":
-            raise ValueError("model_critic.engine: a process has one engine, and it is the model's; write own")
         if self.model.engine == "own":
             return
         for switch in ("jump_forward", "gathered_head"):

@@ -33,9 +33,6 @@ class ActorCriticConfig(DialogSettings):
     """Dialogs of an actor, which writes programs with tests, and the critic."""
 
     format: ClassVar[Format] = "asp"
-    opinions: Literal["none", "failing", "all"] = "none"
-    """Doubts of `model_critic` about tests, and its words for proofs. failing: of replies that the solver faults, for
-    the actor to read; all: of accepted ones too, for the record. They decide nothing."""
     timeout_s: Timeout = DEFAULT_TIMEOUT_S
     """For one review; the same for all arms."""
     lessons: LessonConfig = LessonConfig()

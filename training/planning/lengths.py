@@ -24,7 +24,6 @@ from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
-from training.configuration.strategies import ActorCriticConfig
 from training.finetuning.compute import ModelShape, shape_of_model
 from training.lessons.references import guided
 from training.workers.strategies import SingleAttempt, strategy_of
@@ -175,9 +174,7 @@ def lengths_of(config: RunConfig, arm: ArmConfig, problems: Sequence[Problem], r
 def lead_through(
     config: RunConfig, arm: ArmConfig, problems: Sequence[Problem], review: Reviewing, policy: StandIn
 ) -> StandIn:
-    """Have an arm's strategy ask a stand-in, and return it with what it was asked; opinions are left out."""
-    if isinstance(arm.strategy, ActorCriticConfig):
-        arm = arm.model_copy(update={"strategy": arm.strategy.model_copy(update={"opinions": "none"})})
+    """Have an arm's strategy ask a stand-in, and return it with what it was asked."""
     strategy = strategy_of(config, arm, trained=False, review=review)
     sampling = config.sampling.sampling(arm.decoding, samples=1)
     if isinstance(strategy, SingleAttempt) and type(strategy) is SingleAttempt:

@@ -43,11 +43,10 @@ def priced(spent: Iterable[Record], price: Price | None) -> Record:
 
 
 def spent_on(traces: Iterable[Trace]) -> Record:
-    """Return the requests and tokens of attempts, whenever they were made; those of second opinions included."""
+    """Return the requests and tokens of attempts, whenever they were made."""
     found: list[Record] = []
     for trace in traces:
-        opinions = (turn.review.opinion for turn in trace.turns)
-        uses: list[ServerUse | None] = [getattr(each, "server", None) for each in (trace, *trace.steps, *opinions)]
+        uses: list[ServerUse | None] = [getattr(each, "server", None) for each in (trace, *trace.steps)]
         total = spent_in(use for use in uses if use is not None)
         total["requests"] = total["requests"] or max(1, len(trace.steps))
         total["completion_tokens"] = total["completion_tokens"] or trace.num_tokens

@@ -3,23 +3,20 @@
 The one interface between a line of rounds, the strategies of `rollout.strategies` and `training.lessons.teaching`.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Protocol, cast
 
 from critics import registry
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.actor_critic.feedback import Reply, Reviewing
-from rollout.actor_critic.model_critic import ModelCritic, OpinionSettings
+from rollout.actor_critic.feedback import Reviewing
 from rollout.policies.policy import ChatPolicy, Policy, Requesting
 from rollout.programs.first_order import DEFAULT_EXAMPLES, request
 from rollout.programs.lessons import by_stage
 from rollout.programs.review import RunReviewPool
 from rollout.records.sampling import ENGLISH, Sampling
-from rollout.records.steps import DialogReview
 from rollout.records.traces import Trace
 from rollout.settings import DialogSettings, ProgramSettings
 from rollout.strategies.dialog import after_retries, converse
@@ -27,11 +24,10 @@ from rollout.strategies.programs import refine
 from rollout.strategies.single import sample
 from training.autoeval.yardstick import RoundTrips
 from training.configuration.learning import LessonConfig
-from training.configuration.model import JUDGED_AS, ModelConfig
+from training.configuration.model import JUDGED_AS
 from training.configuration.run import ArmConfig, RunConfig
 from training.configuration.strategies import ActorCriticConfig, PlugInConfig, ProgramsConfig, RoundTripConfig
 from training.lessons.teaching import Taught, completion_example, dialog_examples, program_example
-from training.workers.policy import build_policy
 
 
 class Strategy(Protocol):
@@ -174,7 +170,7 @@ def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Rev
         return RoundTrips(asked, asked.learn)
     if isinstance(asked, ActorCriticConfig):
         settings = asked.trained() if trained else asked
-        return ActorCritic(settings, opinionated(config, asked, review), asked.lessons)
+        return ActorCritic(settings, review, asked.lessons)
     format_ = JUDGED_AS.get(asked.name, asked.name)
     if asked.name in ("fol", "fol-cot") and config.model.prompt != "bare":
         num = config.model.num_examples(asked.name)
@@ -185,24 +181,3 @@ def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Rev
 def no_review(_: object) -> Any:
     """Stand in for the critic where no dialog goes on."""
     raise InputError("a finished dialog is not reviewed again")
-
-
-def opinionated(config: RunConfig, section: ActorCriticConfig, review: Reviewing) -> Reviewing:
-    """Add a model's opinions to the reviewing where an arm asks for them; the model is loaded at the first question."""
-    if section.opinions == "none":
-        return review
-    assert config.model_critic is not None
-    settings = OpinionSettings(on_accepted=section.opinions == "all")
-    model = json.dumps(config.model_critic.model_dump(mode="json"))
-
-    def reviewed(replies: Sequence[Reply]) -> list[DialogReview]:
-        return ModelCritic(review, _policy(model, config.sampling.num_seats), settings)(replies)
-
-    return reviewed
-
-
-@lru_cache(maxsize=1)
-def _policy(model: str, num_seats: int | None) -> ChatPolicy:
-    """Return the policy of a configuration in JSON: one in a process, because it stays the same in all rounds."""
-    config = ModelConfig.model_validate_json(model)
-    return cast("ChatPolicy", build_policy(config, None, config.style("asp"), num_seats=num_seats))
