@@ -129,7 +129,7 @@ def test_the_last_adapter_leads_to_one_proof_and_down_to_the_base_model(finished
     assert record["verified"]["checked"]["certificates"] == 6
     printed = certistar("lineage", adapter_of(finished, 2)).stdout
     assert "If X is a" in printed
-    assert "is in the tree of the root above" in printed
+    assert "is in the lineage of the manifest" in printed
 
 
 def test_a_lineage_holds_no_path_and_stands_beside_data_and_adapter(finished):
@@ -168,7 +168,7 @@ TAMPERED = {
     ),
     "a lineage line is gone": (
         lambda run: write_records(adapter_of(run, 2) / LINEAGE, list(read_records(adapter_of(run, 2) / LINEAGE))[1:]),
-        "another root",
+        "another than the manifest names",
     ),
     "the weights are another's": (
         lambda run: shutil.copy(adapter_of(run, 0) / "adapter_model.safetensors", adapter_of(run, 2)),

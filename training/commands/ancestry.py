@@ -10,8 +10,7 @@ from critics.judge import Judging
 from rollout.records.traces import read_trace
 from training.commands.messages import say
 from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
-from training.lineage.entries import REVOKED, LineageError, canonical, leaves_of, lines_of_round, round_of
-from training.lineage.merkle import inclusion, is_included
+from training.lineage.entries import REVOKED, LineageError, lineage_digest, lines_of_round, round_of
 from training.lineage.verification import verify
 from training.records.store import StoreError
 from training.reporting.proofs import trace_lines
@@ -68,7 +67,7 @@ def _summary(adapter: AdapterFolder) -> dict[str, Any]:
 
 
 def _one_proof(adapter: AdapterFolder, line: Path) -> dict[str, Any] | None:
-    """Return the last example with a certificate, its place in the Merkle tree and its trace; None where there is none.
+    """Return the last example with a certificate, its place in the lineage and its trace; None where there is none.
 
     The trace (`judged`) is None where it does not stand beside the adapter, below `line`.
     """
@@ -77,8 +76,7 @@ def _one_proof(adapter: AdapterFolder, line: Path) -> dict[str, Any] | None:
     if place is None:
         return None
     entry, num = entries[place], len(entries)
-    siblings = inclusion(leaves_of(entries), place)
-    holds = is_included(canonical(entry.record()), place, num, siblings, adapter.manifest.lineage or "")
+    holds = lineage_digest(entries) == adapter.manifest.lineage
     judged = None
     try:
         for record in lines_of_round(line / (round_of(entry.example) or adapter.path.parent.name)):
@@ -89,7 +87,7 @@ def _one_proof(adapter: AdapterFolder, line: Path) -> dict[str, Any] | None:
                 break
     except LineageError:
         pass
-    found = {"place": place, "of": num, "siblings": siblings, "included": holds, "judged": judged}
+    found = {"place": place, "of": num, "included": holds, "judged": judged}
     return {**entry.record(), **found}
 
 
@@ -97,7 +95,7 @@ def _print_adapters(adapters: Sequence[AdapterFolder]) -> None:
     names = {each.weights: _name(each) for each in adapters}
     for adapter in adapters:
         told, start = _summary(adapter), adapter.manifest.start
-        print(f"{_name(adapter)}  weights {str(adapter.weights)[:12]}  root {str(adapter.manifest.lineage)[:12]}")
+        print(f"{_name(adapter)}  weights {str(adapter.weights)[:12]}  lineage {str(adapter.manifest.lineage)[:12]}")
         of = f"{told['examples']} examples from {told['traces']} traces about {told['problems']} problems"
         print(f"  {of}; {told['certified']} with a certificate")
         for sampler, num in told["sampled_by"].items():
@@ -116,9 +114,9 @@ def _print_proof(proof: dict[str, Any] | None) -> None:
     if proof is None:
         print("\nnone of its examples has a certificate")
         return
-    held = "is in the tree of the root above" if proof["included"] else "IS NOT in the tree of the root above"
+    held = "is in the lineage of the manifest" if proof["included"] else "IS NOT in the lineage of the manifest"
     print(f"\nexample {proof['example']}  {proof['example_digest'][:12]}")
-    print(f"  is number {proof['place'] + 1} of {proof['of']}; by {len(proof['siblings'])} siblings it {held}")
+    print(f"  is number {proof['place'] + 1} of {proof['of']}, and {held}")
     links = (("trace", proof["trace_digest"]), ("certificate", proof["certificate"]), ("problem", proof["problem"]))
     print(f"  {' -> '.join(f'{name} {str(digest)[:12]}' for name, digest in links)}\n")
     if proof["judged"] is None:

@@ -214,7 +214,7 @@ def _lineage(manifest: AdapterManifest, line: RunLine | None) -> str:
         "dataset": manifest.dataset,
         "weights": manifest.weights,
         "training settings": manifest.config,
-        "Merkle root of the lineage": manifest.lineage,
+        "lineage": manifest.lineage,
         "run's configuration": origin.get("config_digest"),
         "commit": origin.get("commit"),
     }

@@ -90,9 +90,9 @@ def check_adapter(folder: Path) -> list[Rejection]:
         return [Rejection("adapter", str(error).replace(str(folder), folder.name))]
     rejected = [] if note is None else [Rejection("adapter", f"{MANIFEST} names no weights")]
     root, path = read_json(folder / MANIFEST).get("lineage"), folder / entries.LINEAGE
-    if root is None or not path.is_file() or root != entries.merkle_root(entries.read_entries(path)):
+    if root is None or not path.is_file() or root != entries.lineage_digest(entries.read_entries(path)):
         # Attack: another origin for the same weights, or none.
-        rejected.append(Rejection(entries.LINEAGE, f"{MANIFEST} names another root of the lineage, or there is none"))
+        rejected.append(Rejection(entries.LINEAGE, f"{MANIFEST} names another lineage, or there is none"))
     return rejected
 
 

@@ -35,7 +35,7 @@ from training.finetuning.torchrun import (
 from training.finetuning.trackers import quiet
 from training.hardware import memory_of_a_core
 from training.lineage.adapters import MANIFEST, AdapterManifest, not_finite, read_manifest
-from training.lineage.entries import LINEAGE, check_dataset, merkle_root, read_entries
+from training.lineage.entries import LINEAGE, check_dataset, lineage_digest, read_entries
 from training.logs import quieten
 from training.preemption import Preempted, noticed
 from training.records.store import is_disk_full, read_records, write_json, write_records
@@ -203,7 +203,7 @@ def _manifest(job: FineTuning, examples: list[Example], loss: float) -> AdapterM
     return AdapterManifest(
         trained=True,
         **job.origin(),
-        lineage=merkle_root(read_entries(lineage)) if lineage.exists() else None,
+        lineage=lineage_digest(read_entries(lineage)) if lineage.exists() else None,
         weights=adapter_weights_digest(job.out),
         precision="bfloat16" if uses_bfloat16(job.training) else "float32",
         examples=len(examples),

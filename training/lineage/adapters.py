@@ -37,7 +37,7 @@ class AdapterManifest:
     """The adapter that its training went on from; None: the base model, or not known."""
     dataset: str | None = None
     lineage: str | None = None
-    """The Merkle root of the lineage."""
+    """The digest of the lineage."""
     config: str | None = None
     weights: str | None = None
     seed: int | None = None

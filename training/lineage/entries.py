@@ -3,7 +3,7 @@
     example -> trace -> certificate -> problem
                   '-> the adapter that sampled it
 
-The file stands beside examples.jsonl, and beside the adapter that was trained on it; the root of its Merkle tree is in
+The file stands beside examples.jsonl, and beside the adapter that was trained on it; its digest is in
 the adapter's manifest. It holds digests and ids, and so no host, no time and no path.
 """
 
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from training.lineage.merkle import leaf, root
 from training.records.run_folder import DERIVED
 from training.records.store import StoreError, is_stored, read_lines, read_records, write_records
 
@@ -131,14 +130,12 @@ def trace_of(example: str, traces: Container[str]) -> str | None:
     return name
 
 
-def leaves_of(entries: Iterable[LineageEntry]) -> list[bytes]:
-    """Return the hashes of the entries."""
-    return [leaf(canonical(entry.record())) for entry in entries]
-
-
-def merkle_root(entries: Iterable[LineageEntry]) -> str:
-    """Return the root over the entries of a lineage."""
-    return root(leaves_of(entries))
+def lineage_digest(entries: Iterable[LineageEntry]) -> str:
+    """Return the SHA-256 over the entries of a lineage, in order: a line of canonical JSON for each."""
+    total = hashlib.sha256()
+    for entry in entries:
+        total.update(canonical(entry.record()) + b"\n")
+    return total.hexdigest()
 
 
 def check_dataset(dataset: Path) -> None:

@@ -15,8 +15,8 @@ from training.lineage.entries import (
     LINEAGE,
     LineageEntry,
     digest_of,
+    lineage_digest,
     lines_of_round,
-    merkle_root,
     origin,
     round_of,
     trace_of,
@@ -49,9 +49,9 @@ def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder], judging: 
     for each in (adapter, *ancestors):
         same = adapter_weights_digest(each.path) == each.weights
         found.expect("weights", same, f"{each.path}: other weights")
-        root = None if each.entries is None else merkle_root(each.entries)
+        root = None if each.entries is None else lineage_digest(each.entries)
         same = root == each.manifest.lineage
-        found.expect("roots", same, f"{each.path}: {LINEAGE} has another root than the manifest names")
+        found.expect("roots", same, f"{each.path}: {LINEAGE} is another than the manifest names")
     by_weights = {other.weights for other in ancestors}
     for weights in sorted(adapter.samplers):
         there = weights in by_weights
