@@ -304,7 +304,7 @@ def rejections(pushed: Path) -> list[str]:
 def _other_origin(pushed: Path) -> str:
     path = pushed / "adapter" / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "lineage": "0" * 64}))
-    return "another root of the lineage"
+    return "names another lineage"
 
 
 def _other_lineage(pushed: Path) -> str:
