@@ -298,7 +298,7 @@ def test_skypilots_machines_find_their_first_one_and_copy_the_run(machines):
     (machines.folder / "run.sh").write_text(task["run"])
     told = task["envs"] | {"SKYPILOT_NODE_IPS": "127.0.0.1", "SKYPILOT_NUM_NODES": "1"}
     assert machines.started(str(machines.folder / "run.sh"), HOME=str(machines.folder), **told).returncode == 0
-    called, fetched, copied = machines.said
+    called, fetched, _, copied = machines.said
     out = f"{machines.folder}/runs/{told['RUN']}"
     assert (fetched, copied) == (f"rclone copy {told['COPY']} {out}", f"rclone sync {out} {told['COPY']}")
     assert called.endswith(f"--out {out}")
