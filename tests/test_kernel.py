@@ -174,32 +174,6 @@ def check_offers(seed: int) -> None:
         assert naive_application(kernel.entries[rule].statement, given) == conclusion  # type: ignore[arg-type]
 
 
-def test_undo_restores_the_whole_state_on_a_random_walk():
-    for seed in range(40):
-        check_undo(seed)
-
-
-def check_undo(seed: int) -> None:
-    rng = random.Random(seed)
-    kernel = Kernel()
-    marks = [(kernel.mark(), state(kernel))]
-    for _ in range(60):
-        step = rng.random()
-        if step < 0.4:
-            kernel.add_axiom(random_rule(rng) if rng.random() < 0.4 else random_literal(rng, OBJECTS))
-        elif step < 0.7 and kernel.offers:
-            kernel.infer(rng.choice(sorted(kernel.offers, key=str)))
-        elif step < 0.85:
-            marks.append((kernel.mark(), state(kernel)))
-        else:
-            del marks[rng.randint(1, len(marks)) :]
-            mark, before = marks[-1]
-            kernel.undo(mark)
-            assert state(kernel) == before
-    kernel.undo(0)
-    assert state(kernel) == state(Kernel())
-
-
 def test_a_fork_is_equal_and_independent():
     for seed in range(20):
         check_fork(seed)
@@ -214,10 +188,10 @@ def check_fork(seed: int) -> None:
     assert state(fork) == before
     fork.add_axiom(parse_statement("(new 'x) -> (p 'x)"))
     fork.saturate()
-    fork.undo(1)
     assert state(kernel) == before
+    changed = state(fork)
     kernel.saturate()
-    assert len(fork.entries) == 1
+    assert state(fork) == changed
 
 
 def test_a_predicate_keeps_its_arity_within_a_statement_and_across():
@@ -229,23 +203,15 @@ def test_a_predicate_keeps_its_arity_within_a_statement_and_across():
         assert state(kernel) == before
 
 
-def test_an_undone_predicate_may_take_another_arity():
-    kernel = kernel_of("(q a)")
-    mark = kernel.mark()
-    kernel.add_axiom(parse_statement("(p 'x) -> (q 'x)"))
-    kernel.undo(mark)
-    kernel.add_axiom(parse_statement("(p a b)"))
-    assert parse_statement("(p a b)") in kernel.known
-
-
-def test_too_much_work_leaves_the_state_as_before_and_ends_quickly():
+def test_too_much_work_ends_quickly_and_leaves_no_budget():
     facts = [f"(p o{i})" for i in range(300)]
     kernel = kernel_of(*facts)
-    before, start = state(kernel), time.process_time()
+    start = time.process_time()
     with pytest.raises(WorkLimitExceeded):
         kernel.add_axiom(parse_statement("(p 'a) -> (p 'b) -> (p 'c) -> (p 'd) -> (p 'e) -> (q 'a)"))
     assert time.process_time() - start < 5
-    assert state(kernel) == before
+    with pytest.raises(WorkLimitExceeded):
+        kernel.add_axiom(parse_statement("(p 'x) -> (s 'x)"))
 
 
 @pytest.mark.parametrize(

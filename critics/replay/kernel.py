@@ -3,8 +3,7 @@
 The offers (every conclusion of one rule application to known facts, less what is known) are maintained,
 not recomputed: a new fact joins only through the premises that it can match (semi-naive evaluation), and
 the other premises are looked up by the arguments that are bound. Proofs are entries that point back to
-earlier entries: a DAG, never unfolded. `undo` restores an earlier state exactly; `fork` gives an
-independent copy.
+earlier entries: a DAG, never unfolded. `fork` gives an independent copy.
 
 Universal facts are offered instance by instance, for every ground term that occurs in what is known, in the
 rules or in the goal. A conclusion with a term beyond the bounds of the language is not offered, and `truncated`
@@ -14,9 +13,8 @@ Soundness does not rest on this module: `critics.replay` replays its proofs with
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
-from typing import TypeVar
 
 from critics.replay.formula import Literal, Rule, Statement, Term, is_within_bounds
 from critics.replay.matching import (
@@ -42,8 +40,8 @@ Five premises over many facts would never end. Of 199 recorded problems none nee
 _SYMBOLS_PER_WORK = 8
 """Symbols of the largest term so far that make every match cost one more, because terms are compared and built."""
 
-_Key = TypeVar("_Key")
-_Item = TypeVar("_Item")
+_Application = tuple[Literal, int, tuple[int, ...]]
+"""A conclusion, and the entries of its rule and premises."""
 
 
 class WorkLimitExceeded(RuntimeError):  # noqa: N818
@@ -76,9 +74,9 @@ Entry = Axiom | Inference
 class Kernel:
     """Axioms and inferences so far, and the offers that they make.
 
-    `entries` is append-only between undos. `known` maps each fact to its entry's index; `offers` maps
+    `entries` is append-only. `known` maps each fact to its entry's index; `offers` maps
     each literal that one more inference could add to the rule and premises that give it; its order means
-    nothing. A kernel that has once exceeded its work limit has no budget left.
+    nothing. A kernel that has once exceeded its work limit has no budget left, and may lack offers.
 
     With a `signature` every statement must be well-sorted, and so is every offer (`critics.replay.sorts`).
     """
@@ -101,7 +99,6 @@ class Kernel:
         self._rules: dict[Rule, int] = {}
         self._facts: dict[Place, list[Literal]] = {}
         self._rules_by_premise: dict[Kind, list[tuple[int, int]]] = {}
-        self._trail: list[_Undo] = []
         self._weight = 1
         """Cost of a match, by the largest term so far."""
         self._work_left = work_limit
@@ -109,34 +106,30 @@ class Kernel:
     def add_axiom(self, statement: Statement) -> int:
         """Take `statement` as given; return its entry's index (the old one where it is known already).
 
-        Raises `ArityError`, `SortError` and `WorkLimitExceeded`; after each the kernel is as before.
+        Raises `ArityError` and `SortError`, after which the kernel is as before, and `WorkLimitExceeded`.
         """
         known = self._rules.get(statement) if isinstance(statement, Rule) else self.known.get(statement)
         if known is not None:
             return known
-        undo = self._declare(statement)
+        new = self._declare(statement)
         if isinstance(statement, Rule):
-            return self._add_rule(statement, undo)
-        return self._add_fact(Axiom(statement), statement, undo)
+            return self._add_rule(statement, new)
+        return self._add_fact(Axiom(statement), statement, new)
 
     def mention(self, literal: Literal) -> None:
         """Check a goal's symbols, and let universal facts speak of its objects; raises like `add_axiom`."""
-        undo = self._declare(literal)
-        undo.is_mention = True
-        self._trail.append(undo)
-        self._offer_all(self._instances(undo), undo)
+        self._offer_all(self._instances(self._declare(literal)))
 
     def infer(self, literal: Literal) -> int:
         """Add an offered literal.
 
-        Raises `KeyError` where it is not among the offers, and `WorkLimitExceeded`; the kernel is as before.
+        Raises `KeyError` where it is not among the offers, and `WorkLimitExceeded`.
         """
         rule, premises = self.offers[literal]
         self._spend(literal)
         # Its rule and premises have declared its symbols and objects, unless it makes a new term.
         declared = self._signature is None and not has_functions(literal)
-        undo = _Undo(weight=self._weight) if declared else self._declare(literal)
-        return self._add_fact(Inference(literal, rule, premises), literal, undo)
+        return self._add_fact(Inference(literal, rule, premises), literal, () if declared else self._declare(literal))
 
     def saturate(self) -> None:
         """Infer everything that follows, unless `truncated` or `WorkLimitExceeded` says otherwise."""
@@ -165,15 +158,6 @@ class Kernel:
         place = {old: new for new, old in enumerate(order)}
         return [_reindexed(self.entries[index], place) for index in order]
 
-    def mark(self) -> int:
-        """Return a point to which `undo` can go back."""
-        return len(self._trail)
-
-    def undo(self, mark: int) -> None:
-        """Take back everything since `mark`, leaving the state as it was then."""
-        while len(self._trail) > mark:
-            self._undo_one(self._trail.pop())
-
     def fork(self) -> "Kernel":
         """Return an independent kernel in the same state."""
         copy = Kernel(work_limit=self._work_left, signature=self._signature)
@@ -189,12 +173,11 @@ class Kernel:
         copy._rules = self._rules.copy()
         copy._facts = {key: facts.copy() for key, facts in self._facts.items()}
         copy._rules_by_premise = {key: rules.copy() for key, rules in self._rules_by_premise.items()}
-        copy._trail = self._trail.copy()
         copy._weight = self._weight
         return copy
 
-    def _declare(self, statement: Statement) -> "_Undo":
-        """Check the statement's symbols, and note what it names for the first time."""
+    def _declare(self, statement: Statement) -> Sequence[Term]:
+        """Check the statement's symbols; return the objects that are new, or whose sorts are known better now."""
         literals = literals_of(statement)
         within: dict[Symbol, int] = {}
         for symbol, num in uses(literals):
@@ -203,53 +186,48 @@ class Kernel:
                 raise ArityError(f"{statement}: {symbol[1]} took {first} argument(s) before, not {num}")
         sorts = {} if self._signature is None else self._signature.sorts_in(statement, self._sorts)
         objects = [term for term in ground_terms(literals) if term not in self._objects]
-        undo = _Undo(objects, {name: self._sorts.get(name) for name in sorts}, list(within), weight=self._weight)
         self._arities.update(within)
         self._sorts.update(sorts)
         self._objects.update(dict.fromkeys(objects))
         if any(map(has_functions, literals)):
             self._weight = max(self._weight, 1 + largest_term(literals) // _SYMBOLS_PER_WORK)
-        return undo
+        return list(dict.fromkeys([*objects, *sorts]))
 
-    def _add_rule(self, rule: Rule, undo: "_Undo") -> int:
+    def _add_rule(self, rule: Rule, new: Sequence[Term]) -> int:
         index = len(self.entries)
         self.entries.append(Axiom(rule))
         self._rules[rule] = index
         self._variables[index] = tuple(tuple(dict.fromkeys(p.variables())) for p in rule.premises)
         for position, premise in enumerate(rule.premises):
             self._rules_by_premise.setdefault(kind(premise), []).append((index, position))
-        self._trail.append(undo)
-        self._offer_all(self._instances(undo), undo)
+        self._offer_all(self._instances(new))
         if rule.premises:
-            self._offer_all(self._joins(index, rule, {}, {}), undo)
+            self._offer_all(self._joins(index, rule, {}, {}))
         else:
             self._universals.append(index)
-            self._offer_all(self._instances_of(index, rule, [], list(self._objects)), undo)
+            self._offer_all(self._instances_of(index, rule, [], list(self._objects)))
         return index
 
-    def _add_fact(self, entry: Entry, fact: Literal, undo: "_Undo") -> int:
+    def _add_fact(self, entry: Entry, fact: Literal, new: Sequence[Term]) -> int:
         index = len(self.entries)
-        undo.fact, undo.withdrawn = fact, self.offers.pop(fact, None)
+        self.offers.pop(fact, None)
         self.entries.append(entry)
         self.known[fact] = index
         for place in places(fact):
             self._facts.setdefault(place, []).append(fact)
-        self._trail.append(undo)
-        self._offer_all(self._instances(undo), undo)
-        self._offer_all(self._new_matches(fact), undo)
+        self._offer_all(self._instances(new))
+        self._offer_all(self._new_matches(fact))
         return index
 
-    def _instances(self, undo: "_Undo") -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
+    def _instances(self, new: Sequence[Term]) -> Iterator[_Application]:
         """Yield the instances of universal facts that speak of an object that is new, or of a sort known better now."""
-        if self._universals and (undo.objects or undo.sorts):
-            new: dict[Term, None] = dict.fromkeys([*undo.objects, *undo.sorts])
-            old = [term for term in self._objects if term not in new]
+        if self._universals and new:
+            fresh = set(new)
+            old = [term for term in self._objects if term not in fresh]
             for index in self._universals:
-                yield from self._instances_of(index, self._rule(index), old, list(new))
+                yield from self._instances_of(index, self._rule(index), old, new)
 
-    def _instances_of(
-        self, index: int, rule: Rule, old: Sequence[Term], new: Sequence[Term]
-    ) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
+    def _instances_of(self, index: int, rule: Rule, old: Sequence[Term], new: Sequence[Term]) -> Iterator[_Application]:
         """Yield the instances of one universal fact that speak of a new object, first in one place, then the next."""
         variables = tuple(dict.fromkeys(rule.conclusion.variables()))
         for first in range(len(variables)):
@@ -263,7 +241,7 @@ class Kernel:
     def _fits(self, rule: Rule, binding: Mapping[str, Term]) -> bool:
         return self._signature is None or self._signature.admits(rule, binding, self._sorts)
 
-    def _new_matches(self, fact: Literal) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
+    def _new_matches(self, fact: Literal) -> Iterator[_Application]:
         """Yield the applications that use `fact` in some premise."""
         for index, position in self._rules_by_premise.get(kind(fact), ()):
             rule = self._rule(index)
@@ -274,7 +252,7 @@ class Kernel:
 
     def _joins(
         self, index: int, rule: Rule, binding: Mapping[str, Term], chosen: dict[int, int]
-    ) -> Iterator[tuple[Literal, int, tuple[int, ...]]]:
+    ) -> Iterator[_Application]:
         """Yield the conclusions of `rule` for every way to match the premises not yet chosen."""
         open_positions = [i for i in range(len(rule.premises)) if i not in chosen]
         if not open_positions:
@@ -301,61 +279,17 @@ class Kernel:
         if self._work_left < 0:
             raise WorkLimitExceeded(f"{on}: takes more work than the budget allows")
 
-    def _offer_all(self, applications: Iterator[tuple[Literal, int, tuple[int, ...]]], undo: "_Undo") -> None:
-        try:
-            for conclusion, rule, premises in applications:
-                if not all(map(is_within_bounds, conclusion.arguments)):
-                    undo.truncates = undo.truncates or not self.truncated
-                    self.truncated = True
-                elif conclusion not in self.known and conclusion not in self.offers:
-                    self.offers[conclusion] = (rule, premises)
-                    undo.offered.append(conclusion)
-        except WorkLimitExceeded:
-            self._undo_one(self._trail.pop())
-            raise
-
-    def _undo_one(self, undo: "_Undo") -> None:
-        for literal in undo.offered:
-            self.offers.pop(literal, None)
-        for symbol in undo.declared:
-            del self._arities[symbol]
-        for term in undo.objects:
-            del self._objects[term]
-        for name, sort in undo.sorts.items():
-            _restore(self._sorts, name, sort)
-        if undo.truncates:
-            self.truncated = False
-        self._weight = undo.weight
-        if undo.is_mention:
-            return
-        entry = self.entries.pop()
-        if undo.fact is None:
-            self._forget_rule(self._rule_of(entry))
-        else:
-            self._forget_fact(undo.fact, undo.withdrawn)
-
-    def _forget_rule(self, rule: Rule) -> None:
-        index = self._rules.pop(rule)
-        del self._variables[index]
-        for premise in rule.premises:
-            _pop(self._rules_by_premise, kind(premise))
-        if self._universals and self._universals[-1] == index:
-            self._universals.pop()
-
-    def _forget_fact(self, fact: Literal, withdrawn: "tuple[int, tuple[int, ...]] | None") -> None:
-        del self.known[fact]
-        for place in places(fact):
-            _pop(self._facts, place)
-        if withdrawn is not None:
-            self.offers[fact] = withdrawn
+    def _offer_all(self, applications: Iterator[_Application]) -> None:
+        for conclusion, rule, premises in applications:
+            if not all(map(is_within_bounds, conclusion.arguments)):
+                self.truncated = True
+            elif conclusion not in self.known and conclusion not in self.offers:
+                self.offers[conclusion] = (rule, premises)
 
     def _rule(self, index: int) -> Rule:
-        return self._rule_of(self.entries[index])
-
-    @staticmethod
-    def _rule_of(entry: Entry) -> Rule:
-        assert isinstance(entry.statement, Rule)
-        return entry.statement
+        statement = self.entries[index].statement
+        assert isinstance(statement, Rule)
+        return statement
 
 
 def saturated(axioms: Iterable[Statement], goal: Literal | None = None) -> Kernel:
@@ -369,40 +303,6 @@ def saturated(axioms: Iterable[Statement], goal: Literal | None = None) -> Kerne
     if kernel.truncated:
         raise WorkLimitExceeded("what follows from the axioms has no end: their terms grow")
     return kernel
-
-
-@dataclass(slots=True)
-class _Undo:
-    """Changes that one addition made."""
-
-    objects: list[Term] = field(default_factory=list[Term])
-    sorts: dict[str, str | None] = field(default_factory=dict[str, str | None])
-    """The former sorts of the objects whose sort is known better now."""
-    declared: list[Symbol] = field(default_factory=list[Symbol])
-    weight: int = 1
-    """The former weight."""
-    offered: list[Literal] = field(default_factory=list[Literal])
-    fact: Literal | None = None
-    """None: a rule was added, or nothing."""
-    withdrawn: tuple[int, tuple[int, ...]] | None = None
-    """The offer that the new fact used up."""
-    truncates: bool = False
-    is_mention: bool = False
-    """True if no entry was added."""
-
-
-def _pop(lists: dict[_Key, list[_Item]], key: _Key) -> None:
-    """Take the last item off a list, and an emptied list off the dictionary."""
-    lists[key].pop()
-    if not lists[key]:
-        del lists[key]
-
-
-def _restore(values: dict[str, str], key: str, former: str | None) -> None:
-    if former is None:
-        del values[key]
-    else:
-        values[key] = former
 
 
 def _reindexed(entry: Entry, place: dict[int, int]) -> Entry:

@@ -292,13 +292,12 @@ def _consistent(facts: list[Literal], rules: list[Rule]) -> list[Rule]:
         kernel.add_axiom(fact)
     kept: list[Rule] = []
     for rule in dict.fromkeys(rules):
-        mark = kernel.mark()
-        kernel.add_axiom(rule)
-        kernel.saturate()
-        if kernel.contradiction() is None:
+        more = kernel.fork()
+        more.add_axiom(rule)
+        more.saturate()
+        if more.contradiction() is None:
             kept.append(rule)
-        else:
-            kernel.undo(mark)
+            kernel = more
     return kept
 
 

@@ -33,7 +33,6 @@ def kernel(repeats: int) -> list[BenchRow]:
     certificates = [verdict.certificate.record() for _, verdict in certified]
     timings = [
         *(Timing(f"infer {num}", maintained_offers(statements)) for num, statements in theories.items()),
-        *(Timing(f"undo {num}", undone_inferences(statements)) for num, statements in theories.items()),
         Timing("naive", naive_offers(theories[most])),
         Timing("check", lambda: _mean_s(check, certificates)),
         Timing("judge", lambda: _mean_s(lambda c: judge_guided(c[0].problem, c[0]), certified)),
@@ -53,7 +52,6 @@ def kernel(repeats: int) -> list[BenchRow]:
             BenchRow(f"inference_us_{num}", seconds[f"infer {num}"] * 1e6, "us", None, repeats)
             for num in NUM_STATEMENTS[:-1]
         ),
-        *(BenchRow(f"undo_us_{num}", seconds[f"undo {num}"] * 1e6, "us", None, repeats) for num in NUM_STATEMENTS),
     ]
 
 
@@ -94,36 +92,15 @@ def maintained_offers(statements: Sequence[Statement]) -> Callable[[], float]:
     full = Kernel(work_limit=_AMPLE_WORK)
     for statement in statements:
         full.add_axiom(statement)
-    mark = full.mark()
 
     def run() -> float:
+        copy = full.fork()
         start = perf_counter()
         num = 0
-        while full.offers:
-            full.infer(next(iter(full.offers)))
+        while copy.offers:
+            copy.infer(next(iter(copy.offers)))
             num += 1
-        taken = perf_counter() - start
-        full.undo(mark)
-        return taken / num
-
-    return run
-
-
-def undone_inferences(statements: Sequence[Statement]) -> Callable[[], float]:
-    """Time taking one inference back, over all that follow from the statements, the last first."""
-    full = Kernel(work_limit=_AMPLE_WORK)
-    for statement in statements:
-        full.add_axiom(statement)
-
-    def run() -> float:
-        marks: list[int] = []
-        while full.offers:
-            marks.append(full.mark())
-            full.infer(next(iter(full.offers)))
-        start = perf_counter()
-        for mark in reversed(marks):
-            full.undo(mark)
-        return (perf_counter() - start) / len(marks)
+        return (perf_counter() - start) / num
 
     return run
 
