@@ -55,7 +55,7 @@ def chains(part: str, shared: Path, half: str) -> Iterator[Chain]:
             is_right = " ".join(row["prediction"].split()) == " ".join(row["expected"].split())
             said = f"{row['prediction']}\nThe answer is true."
             group = f"{part} {'exact' if is_right else 'other'}"
-            yield Chain(row["id"], group, problem | {"dataset": "rationales"}, said)
+            yield Chain(row["id"], group, problem | {"dataset": "prontoqa-ood"}, said)
         elif row["dataset"] == part:
             answers = _ANSWER.findall(row["rationale"])
             group = f"{part} {'right' if answers and answers[-1] == row['label'] else 'wrong'}"

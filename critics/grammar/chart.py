@@ -122,6 +122,10 @@ class Chart:
         if word in ("most", "only"):
             # The most popular song; Tom's only child.
             return before == "the" or before in POSSESSIVES or (at > 0 and self.tokens[at - 1].owns)
+        if word == "being":
+            # A highly intelligent being; in `is being kind` it is a verb.
+            opens = any(each in ("a", "an", "every", "each", "no", "any") for each in self.words[max(0, at - 4) : at])
+            return opens and is_content(before) and not any(map(is_content, self.words[at + 1 : at + 2]))
         compares = _COMPARES.get(word)
         return is_content(word) or (compares is not None and at > 0 and compares in self.words[at + 2 :])
 

@@ -1,7 +1,7 @@
 """One clause: a subject and what is said of it, `there is`, and what pronouns behind it may stand for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import is_base, is_participle, past, third
@@ -9,6 +9,7 @@ from critics.grammar.meaning import (
     ANY,
     HOLE,
     OBJECT_PRONOUNS,
+    Atom,
     Constant,
     Formula,
     Not,
@@ -190,6 +191,7 @@ def applied(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula)
             yield Said(filled(marked(part, each.owned), HOLE, each.terms[0]))
         case "term":
             own = Referent(each.terms[0])
+            part, each = _turned(chart, at, j, each, part)
             yield Said(filled(part, HOLE, each.terms[0]), merged((own,), objects(chart, at, j)))
         case "terms":
             yield from _of_several(chart, at, j, each, part)
@@ -216,6 +218,18 @@ def applied(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula)
                 yield Said(every(variable, part, each.restriction))
         case "generic":
             yield from _generic(chart, i, at, j, each, part, variable.name)
+
+
+def _turned(chart: Chart, at: int, j: int, each: Subject, part: Formula) -> tuple[Formula, Subject]:
+    """Read `the winner was Ann` as `Ann was the winner`: one and the same are two names of one."""
+    one, words = each.terms[0], chart.words
+    if words[at] not in BE or not (isinstance(one, Constant) and one.name.startswith("the ")):
+        return part, each
+    if not chart.is_name(j - 1) or words[at + 1 : j - 1] not in ((), ("not",)):
+        return part, each
+    mark = "was " if words[at] in ("was", "were") else ""
+    told = Atom(f"{mark}{one.name}", (HOLE,))
+    return Not(told) if words[at + 1] == "not" else told, replace(each, terms=(Constant(words[j - 1]),))
 
 
 def _crosses(chart: Chart, each: Subject, part: Formula, at: int, j: int) -> bool:

@@ -305,7 +305,7 @@ class _Phrase:
         if not chart.is_content(at) and not kept:
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""
-        if self.words[-2:] == ["by", "_"] and chart.is_name(at - 1) and past(word):
+        if self.words[-2:] == ["by", "_"] and self._starts_verb(at):
             # In `games developed by Paradox sold well` the verb is `sold`.
             return False
         if word in DROPPED_ADVERBS and word != "also" and at and chart.words[at - 1] == "not":
@@ -326,6 +326,13 @@ class _Phrase:
         elif not (word == "own" and self.words[-1:] == ["own"]):
             self.words.append(word if is_adverb(word) else chart.vocabulary.singular(word))
         return True
+
+    def _starts_verb(self, at: int) -> bool:
+        """Say whether a verb, with an adverb before it or not, stands behind the one by whom something was done."""
+        chart = self.chart
+        led = is_adverb(chart.words[at])
+        word = chart.words[at + led] if at + led < self.end else ""
+        return past(word) is not None or third(word) is not None or (is_base(word) and (led or not is_rare(word)))
 
     def _verb(self, word: str) -> None:
         base = third(word) or (word if is_base(word) else None)

@@ -139,15 +139,14 @@ def _denied(chart: Chart, i: int, j: int, place: Place, number: Number, mark: st
         ends = words[at] in ("and", "but", "or") and chart.is_finite(at + 1, j) and place != "base"
         if ends and not together and not chart.has(i, at, *RELATIVE, "either", "neither"):
             return
-    start = i + 2 if together else i + 1
-    for part in inner(chart, start, j, place, number):
+    for part in inner(chart, i + 1, j, place, number):
         conjunction = isinstance(part, Compound) and part.operator is Operator.AND
-        if conjunction and not together and "but" in words[start:j]:
+        if conjunction and not together and "but" in words[i + 1 : j]:
             continue
-        if conjunction and not together and "and" in words[start:j] and "both" not in words[start:j]:
+        if conjunction and not together and "and" in words[i + 1 : j] and "both" not in words[i + 1 : j]:
             chart.bar(i, "`not` before what `and` joins may deny one part or both: say `not both`, or `neither .. nor`")
             continue
-        if place == "complement" and buried(part) and "and" in words[start:j]:
+        if place == "complement" and buried(part) and "and" in words[i + 1 : j]:
             chart.trouble(i, "`not` before what `and` joins may deny one part or both: say `not both`")
             continue
         yield Not(_marked(part, mark))
@@ -280,6 +279,9 @@ def _is_verb(chart: Chart, at: int, place: Place, number: Number) -> bool:
     # Drink Coke or Pepsi products: a noun, where a name stands before it as well as behind `or`.
     listed = at > 1 and chart.is_name(at - 1) and chart.words[at - 2] in ("and", "or")
     allowed = not is_rare(word) or place == "base" or (chart.rare and not listed)
+    if chart.words[at + 1 : at + 2] == ("by",) and is_participle(word) and not is_base(word):
+        # Jobs offered by the town pay well: by whom it is done stands behind no verb of its own.
+        return False
     base = (is_base(word) and allowed) or word in ("have", "be", "do")
     if place == "finite":
         present = ((third(word) and allowed) or word in ("has", "does")) and number != "plural"

@@ -16,6 +16,7 @@ from critics.grammar.words import (
     POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
+    RELATIVE,
     SOMEONE,
     STRUCTURE,
     Number,
@@ -80,7 +81,7 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
         yield from _someone(chart, i, j)
     elif word == "only":
         yield from (Subject("only", "plural", body) for body in nominal(chart, i + 1, j, "plural"))
-    elif word in EVERY or word in ("no", "some", "a", "an"):
+    elif word in EVERY or word in ("no", "some", "a", "an") or chart.words[i : i + 2] == ("none", "of"):
         yield from _quantified(chart, i, j)
     else:
         yield from _bare(chart, i, j)
@@ -219,6 +220,9 @@ def _someone(chart: Chart, i: int, j: int) -> Iterator[Subject]:
 
 def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     word, rest = chart.words[i], i + 1
+    if chart.words[rest : rest + 2] == ("of", "the") and word in ("all", "some", "each", "none", "any"):
+        yield from _partitive(chart, i, j)
+        return
     if rest + 1 < j and chart.words[rest] == "of" and _owner(chart, rest + 1, j) and word in ("all", "some", "each"):
         rest += 1
     if rest >= j or chart.words[rest] in ("the", "of"):
@@ -246,6 +250,16 @@ def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
             for other in nominal(chart, rest + 2, j, "plural"):
                 if one is not None and other is not None and is_plural(chart.words[rest]):
                     yield Subject(kind, "plural", joined(Operator.OR, one, other))
+
+
+def _partitive(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    """Read `all of the students who work`: all that there are. Without a clause it may be those spoken of before."""
+    kind: Kind = {"some": "some", "none": "none", "any": "any"}.get(chart.words[i], "every")  # type: ignore[assignment]
+    if not any(chart.words[at] in RELATIVE or chart.words[at] in PREPOSITIONS for at in range(i + 4, j)):
+        chart.bar(i, "it may be of those spoken of before: say `all`, `some` or `no` without `of the`")
+        return
+    for body in nominal(chart, i + 3, j, "plural"):
+        yield Subject(kind, "singular" if chart.words[i] == "each" else "either", body)
 
 
 def _is_alone(verb: str) -> bool:

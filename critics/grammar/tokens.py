@@ -23,7 +23,7 @@ _CONTRACTIONS = {
     "can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not"),
     "he's": ("he", "is"), "she's": ("she", "is"), "it's": ("it", "is"), "they're": ("they", "are"),
     "that's": ("that", "is"), "who's": ("who", "is"), "there's": ("there", "is"), "isnt": ("is", "not"),
-    "doesnt": ("does", "not"), "dont": ("do", "not"),
+    "whoever": ("everyone", "who"), "doesnt": ("does", "not"), "dont": ("do", "not"),
 }  # fmt: skip
 _JOINED: dict[tuple[str, ...], str] = {
     ("no", "one"): "nobody",
@@ -80,7 +80,7 @@ def _pieces(text: str, titles: tuple[str, ...]) -> Iterator[Token]:
             yield Token(piece.strip('".,').strip(), start, match.end(), is_name=True)
             continue
         low = piece.lower()
-        parts = _CONTRACTIONS.get(low)
+        parts = _CONTRACTIONS.get(low) if low != "whoever" or start == 0 else None
         if parts is None and low.endswith("n't") and len(low) > 3:
             parts = (low[:-3], "not")
         if parts is None:
@@ -167,7 +167,10 @@ def _joined(tokens: list[Token]) -> Iterator[Token]:
             yield tokens[at]
             at += len(idle[0].split())
             continue
-        if words[:2] in _JOINED or words[:1] in _JOINED:
+        if words == ("at", "least", "one") and (at == 0 or tokens[at - 2].word == "there"):
+            yield Token("some", tokens[at].start, tokens[at + 2].end)
+            at += 3
+        elif words[:2] in _JOINED or words[:1] in _JOINED:
             size = 2 if words[:2] in _JOINED else 1
             yield Token(_JOINED[words[:size]], tokens[at].start, tokens[at + size - 1].end)
             at += size

@@ -5,9 +5,10 @@ known. So is a citation of a premise that does not say so, or has nothing to do 
 """
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from critics.formats.english.entailed_text import BadMove, Case, Outcome, Step
-from critics.logic.first_order.knowledge import Knowledge
+from critics.logic.first_order.knowledge import Knowledge, RuleSupport
 from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.shapes import asks_for, conditions, is_choice, is_existential, is_fact, stronger
 from critics.logic.first_order.solvers import Answer
@@ -282,11 +283,14 @@ class Reasoner:
         facts = [
             place for place in self.known.facts if not any(self._gives(part, [place]) for part in parts)
         ]  # fmt: skip
+        is_known = False
         for rule in [(), *((place,) for place in self.known.rules)]:
             places = [*facts, *rule]
-            if self._gives(formula, places) and not any(self._gives(each, places) for each in more):
-                return False
-        return True
+            if self._gives(formula, places):
+                is_known = True
+                if not any(self._gives(each, places) for each in more):
+                    return False
+        return is_known
 
     def _is_condition(self, choice: Formula) -> bool:
         """Say whether a rule asks for one of the same."""
@@ -331,7 +335,7 @@ class Reasoner:
 
     def _supported(self, part: Formula, wanted: Sequence[int]) -> int | None:
         """Know one more claim; return the place of the rule that it needs. Raises `BadMove`."""
-        found = self.known.support(part, wanted)
+        found = self.known.support(part, wanted) or self._joined(part)
         if found is None:
             whole = self.known.follows(part, range(len(self.known.formulas)))
             if whole is Answer.UNDECIDED:
@@ -347,6 +351,15 @@ class Reasoner:
         self.unsaid |= {canonical(self.known.formulas[place]): None for place in self._unsaid(part, found.rule)}
         self.known.add(part)
         return found.rule
+
+    def _joined(self, part: Formula) -> RuleSupport | None:
+        """Return the last of two rules that were both just said and give a third: cats are mammals, which are warm."""
+        parts = [each for claim in self.claims[-4:] for each in conjuncts(claim)]
+        told = [place for each in parts if (place := self.known.keys.get(key(each))) in self.known.rules]
+        for pair in combinations(dict.fromkeys(told), 2) if not is_fact(part) else ():
+            if self._gives(part, pair) and not any(self._gives(each, pair) for each in stronger(part)):
+                return RuleSupport(pair[1])
+        return None
 
     def _unsaid(self, part: Formula, rule: int | None) -> list[int]:
         """Return the premises that a claim needs beside the claims before it; none where one premise says it."""

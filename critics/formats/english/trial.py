@@ -62,6 +62,8 @@ class Trial:
     _pending: set[int] = field(default_factory=set[int])
     """Rules that were read out since the last step."""
     _scope: _Scope | None = None
+    _recent: set[int] = field(default_factory=set[int])
+    """The entry of the last step, and those of all that was said since."""
     _last: tuple[int, ...] = ()
     """The entries of the last claims: what `this contradicts ..` is about."""
     _early: BadStep | None = None
@@ -165,14 +167,22 @@ class Trial:
         return [at for claim in unit.conclusions for at in self._concluded(claim, groups)]
 
     def _check_inferred(self, claim: Claim) -> None:
-        """Attack: `Tom is a pet. This means that Tom is a cat.`, where the context says both."""
+        """Attack: `Tom is a pet. This means that Tom is a cat.`, where the context says both, or does not say why."""
         for clause in claim.said:
-            at = None if clause in self.language.goal else self.ledger.find(clause)
-            if at is None or at in self._last or self.ledger.entries[at].step.how != "context":
+            at = self.ledger.find(clause)
+            if at is None and self._recent and (steps := list(self.ledger.steps(clause))):
+                if not any(self._is_heard(step.premises) for step in steps):
+                    raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is said before it")
+            if at is None or clause in self.language.goal or at in self._last or self.ledger.entries[at].step.how != "context":
                 continue
             steps = self.ledger.steps(clause)
             if all(set(self._last).isdisjoint(step.premises) for step in steps):
                 raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is said before it")
+
+    def _is_heard(self, premises: Sequence[int]) -> bool:
+        """Say whether a step uses what was said since the last one, or only what was said at all."""
+        said = {at for at in premises if self.ledger.entries[at].clause.canonical() in self._said}
+        return not self._recent.isdisjoint(premises) or len(said) == len(set(premises))
 
     def _plain(self, claim: Claim) -> tuple[int, ...]:
         """Establish a claim for which nothing in particular is given."""
@@ -188,6 +198,7 @@ class Trial:
                 at = self.ledger.add(clause, self._step(clause))
                 self.unsaid |= self._left_out(self.ledger.entries[at].step)
                 self._pending.clear()
+                self._recent.clear()
                 kinds.add("step")
             else:
                 is_stated = self.ledger.entries[at].step.how == "context"
@@ -201,6 +212,7 @@ class Trial:
                 if is_stated and not clause.is_fact:
                     self._pending.add(at)
             entries.append(at)
+            self._recent.add(at)
             self._said.add(clause.canonical())
         kind: Kind = "step" if "step" in kinds else "citation" if "citation" in kinds else "premise"
         self._mark(claim.passage, kind, entries[-1])
@@ -246,6 +258,7 @@ class Trial:
         self._said |= {clause.canonical() for clause in claim.said}
         self.unsaid |= self._left_out(*found)
         self._pending.clear()
+        self._recent = set(entries)
         self._mark(claim.passage, "step", entries[-1])
         return entries
 

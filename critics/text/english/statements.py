@@ -146,7 +146,7 @@ class Statements:
     @property
     def last(self) -> str | None:
         """The one object that the last statement was about, as formulas name it."""
-        return None if self._last is None else self._last.lower()
+        return None if self._last is None else self._last.strip('"').lower()
 
     def next_formula(self, text: str, *, exclusive: bool) -> Formula | None:
         """Return the formula of the next statement of a text; `he` is who alone the one before was about."""
@@ -155,7 +155,8 @@ class Statements:
         if formula is not None:
             names = {term.name for term in terms(formula) if isinstance(term, Constant)}
             only = next(iter(names)) if len(names) == 1 else None
-            self._last = only if only is None or only.startswith("the ") else only.capitalize()
+            # In quotes a name of several words is one.
+            self._last = only if only is None or only.startswith("the ") else f'"{only.title()}"'
             names = [part.predicate for part in subformulas(formula) if isinstance(part, Atom)]
             self._is_single = all(" " not in name for name in names)
         return formula
