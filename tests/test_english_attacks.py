@@ -175,6 +175,22 @@ def test_the_answer_alone_is_no_chain_of_thought(text: str, verdict: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("text", "is_certified"),
+    [
+        ("Ned is a newt. So Pip is a bird.", False),  # of which Ned is no reason
+        ("Pip is a wren. So Pip is a bird.", True),
+        ("Every wren is a bird. So Pip is a bird.", True),
+        ("Pip is a wren. Every wren is a bird. Ned is a newt. So Pip is a bird.", True),  # all of it was said
+        ("Pip is a wren. So Pip is a bird. Ned is a newt. Therefore, Pip is feathered.", True),  # of the last step
+        ("Ned is a newt. This means that Pip is a bird.", False),
+    ],
+)
+def test_a_conclusion_uses_what_was_said(text: str, is_certified: bool) -> None:
+    found = said(PIP, f"{text} Pip is a bird. Birds are feathered. Pip is feathered. Answer: true")
+    assert (found == "certified proved") == is_certified, found
+
+
+@pytest.mark.parametrize(
     ("said_more", "is_certified"),
     [
         ("Ned is a newt.", True),

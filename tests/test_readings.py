@@ -67,6 +67,34 @@ def test_a_step_that_needs_two_rules_is_skipped() -> None:
     assert (verdict.verdict, verdict.reason) == ("unproved", "skipped_steps")
 
 
+@pytest.mark.parametrize(
+    ("said", "is_certified"),
+    [
+        ("All cats are pets. No pet is a wolf. So no cat is a wolf.", True),
+        ("No pet is a wolf. So no cat is a wolf.", False),  # a rule that was not said
+        ("All cats are pets, which are tame. No pet is a wolf. So no cat is a wolf.", True),
+        ("All cats are pets. No pet is a wolf. All pets are tame. So no cat is a wolf or a bear.", False),
+        ("All cats are pets. No pet is a wolf. So no wolf is tame.", False),
+        ("All cats are pets. No pet is a wolf. So it is not possible for a cat to be a wolf.", True),
+        ("All cats are pets. No pet is a wolf. So it is not possible for a pet to be a cat.", False),
+    ],
+)
+def test_two_rules_that_were_just_said_give_a_third(said: str, is_certified: bool) -> None:
+    context = "All cats are pets. No pet is a wolf. All pets are tame. Some dogs are fast runners."
+    verdict = judged(f"{said} Answer: true", context, "No cat is a wolf.")
+    assert (verdict.verdict == "certified") == is_certified, verdict.feedback
+
+
+def test_a_pronoun_stands_for_a_name_of_several_words() -> None:
+    context, question = "Robert Lee is a striker at Bern. Strikers are players.", "Robert Lee is a player."
+    text = "Strikers are players. We know that Robert Lee is a striker. Therefore, he must be a player. Answer: true"
+    assert judged(text, context.replace(" at Bern", ""), question).verdict == "certified"
+    assert (
+        judged(text.replace("he must", "she must not"), context.replace(" at Bern", ""), question).verdict
+        != "certified"
+    )
+
+
 def test_a_premise_in_the_guise_of_a_conclusion_is_refused() -> None:
     text = PROOF.replace("From premise 1", "Ben is an employee. This shows that Anna is an employee. From premise 1")
     assert judged(text.replace("Anna is an employee and that ", "")).verdict != "certified"
@@ -189,6 +217,9 @@ def read(text: str) -> str:
         ("From premise 4, Pip is winged.", True),
         ("From premise 5, Pip is winged.", False),
         ("From premise 3 and 4, Pip is winged.", False),  # of which one has nothing to do with it
+        ("If Pip is a bird, then, based on premise 4, he is winged. Pip is a bird, so Pip is winged.", True),
+        ("If Pip is a bird, then, based on premise 5, he is winged. Pip is a bird, so Pip is winged.", False),
+        ("All birds are winged, which are quick. Pip is a bird, so Pip is winged.", False),  # two nouns to attach to
         ("We don't know whether Ned is small. Pip is a bird, so Pip is winged.", False),  # lengthens the proof
     ],
 )

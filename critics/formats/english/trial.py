@@ -5,7 +5,7 @@ is said under one is given up at its end, but for the implication, or the denial
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from critics.formats.english.saturation import bearing, saturation, unsaid
@@ -98,7 +98,7 @@ class Trial:
         """Check that an answer was given and proved; raises `BadSentence`."""
         if self._early is not None:
             decided = self._decided()
-            if decided is not None and self._is_said(decided):
+            if decided is not None and {clause.canonical() for clause in self._answered(decided)} <= self._said:
                 # Attack: write the answer first and decorate it with a proof.
                 raise BadSentence(Unproved, "answer_in_context", "an answer is given before its proof", self._early)
             raise BadSentence(
@@ -127,7 +127,7 @@ class Trial:
             case Contradiction(passage, claim):
                 self._contradict(passage, claim)
             case NothingMore(passage):
-                if not self._is_exhausted():
+                if not self.language.semantics.forward or unsaid(self.language, self._said):
                     raise self._refused(Unproved, "unsupported_sentence", "something else can be inferred")
                 self._mark(passage, "step", None)
             case Filler():
@@ -167,22 +167,19 @@ class Trial:
         return [at for claim in unit.conclusions for at in self._concluded(claim, groups)]
 
     def _check_inferred(self, claim: Claim) -> None:
-        """Attack: `Tom is a pet. This means that Tom is a cat.`, where the context says both, or does not say why."""
+        """Attack: `Ann is red. So Tom is big.`, of which the context says one or the other, or another reason.
+
+        A step uses what was said since the one before, or only what was said at all.
+        """
         for clause in claim.said:
             at = self.ledger.find(clause)
-            if at is None and self._recent and (steps := list(self.ledger.steps(clause))):
-                if not any(self._is_heard(step.premises) for step in steps):
-                    raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is said before it")
-            if at is None or clause in self.language.goal or at in self._last or self.ledger.entries[at].step.how != "context":
+            if at is not None and (clause in self.language.goal or self.ledger.entries[at].step.how != "context"):
                 continue
-            steps = self.ledger.steps(clause)
-            if all(set(self._last).isdisjoint(step.premises) for step in steps):
+            steps = [set(step.premises) for step in self.ledger.steps(clause)] if at not in self._recent else []
+            said = {one for used in steps for one in used if self.ledger.entries[one].clause.canonical() in self._said}
+            is_heard = any(used <= said or not self._recent.isdisjoint(used) for used in steps)
+            if not is_heard and at not in self._recent and (at is not None or (self._recent and steps)):
                 raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is said before it")
-
-    def _is_heard(self, premises: Sequence[int]) -> bool:
-        """Say whether a step uses what was said since the last one, or only what was said at all."""
-        said = {at for at in premises if self.ledger.entries[at].clause.canonical() in self._said}
-        return not self._recent.isdisjoint(premises) or len(said) == len(set(premises))
 
     def _plain(self, claim: Claim) -> tuple[int, ...]:
         """Establish a claim for which nothing in particular is given."""
@@ -231,7 +228,8 @@ class Trial:
         other: Warrant | None = None
         for step in self.ledger.steps(clause):
             used = [at for at in step.premises if not self.ledger.entries[at].clause.is_fact]
-            if not self._pending or not used or not self._pending.isdisjoint(used) or self._are_granted(used):
+            is_granted = all(self.language.is_granted(self.ledger.entries[at].clause) for at in used)
+            if not self._pending or is_granted or not self._pending.isdisjoint(used):
                 return step
             other = other or step
         if other is not None:
@@ -251,7 +249,9 @@ class Trial:
             self._close()
             found = self._derived(claim, groups)
         if found is None:
-            self._check_plain(claim)
+            for clause in claim.said:
+                if self.ledger.find(clause) is None and next(self.ledger.steps(clause), None) is None:
+                    raise self._unsupported(clause)
             raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is given for it")
         self._check_weakened(*claim.said)
         entries = tuple(self.ledger.add(clause, step) for clause, step in zip(claim.said, found, strict=True))
@@ -288,12 +288,6 @@ class Trial:
             chosen.append(best)
         return chosen if _met(groups, used) == len(groups) else None
 
-    def _check_plain(self, claim: Claim) -> None:
-        """Raise the reason why a claim does not hold at all, where it does not."""
-        for clause in claim.said:
-            if self.ledger.find(clause) is None and next(self.ledger.steps(clause), None) is None:
-                raise self._unsupported(clause)
-
     def _unsupported(self, clause: Implication) -> BadSentence:
         """Return the refusal of a clause that is not one step away: false, a jump, or unsupported."""
         known = [entry.clause for at, entry in enumerate(self.ledger.entries) if at not in self.ledger.hidden]
@@ -328,7 +322,9 @@ class Trial:
             raise self._refused(
                 Refuted, "answer_mismatch", f"the steps prove {in_terms_of(decided, options)}, the answer is {value}"
             )
-        if decided is None or not (unit.about or self._is_said(decided)):
+        if decided is None or not (
+            unit.about or {clause.canonical() for clause in self._answered(decided)} <= self._said
+        ):
             # Attack: the answer alone, where the context says what is asked.
             self._early = self._early or self._bad("the answer is not proved")
         elif not {c.canonical() for claim in unit.because for c in claim.said} <= self._reasons(decided):
@@ -344,10 +340,6 @@ class Trial:
             return "true"
         opposite = denied(goal)
         return "false" if opposite is not None and self._is_established(opposite) else None
-
-    def _is_said(self, decided: str) -> bool:
-        """Say whether a sentence says what is decided; that nothing is, `_undecided` has held against the text."""
-        return {clause.canonical() for clause in self._answered(decided)} <= self._said
 
     def _answered(self, decided: str) -> Said:
         goal = self.language.goal
@@ -372,9 +364,6 @@ class Trial:
             raise self._refused(Unproved, "axiom_missing", why)
         return "unknown"
 
-    def _is_exhausted(self) -> bool:
-        return self.language.semantics.forward and not unsaid(self.language, self._said)
-
     def _is_established(self, said: Said) -> bool:
         found = [self.ledger.find(clause) for clause in said]
         return all(at is not None and not self.ledger.entries[at].under for at in found)
@@ -395,6 +384,7 @@ class Trial:
             raise self._refused(Unproved, "unsupported_sentence", "nothing may be assumed here")
         start = len(self.ledger.entries)
         known = self.ledger.find(claim.said[0])
+        self._recent.add(start if known is None else known)
         if known is not None:
             self._mark(claim.passage, "citation", known)
             return
@@ -440,9 +430,6 @@ class Trial:
             if at != scope.assumption and not clause.premises and not clause.variables():
                 implied = Implication((assumed,), clause.conclusions)
                 self.ledger.discharge(implied, Warrant("discharge", (scope.assumption, at)), scope.assumption)
-
-    def _are_granted(self, rules: Iterable[int]) -> bool:
-        return all(self.language.is_granted(self.ledger.entries[at].clause) for at in rules)
 
     def _mark(self, passage: Passage, kind: Kind, by: int | None) -> None:
         if by is not None and kind != "answer":
