@@ -173,12 +173,13 @@ class Trial:
         """
         for clause in claim.said:
             at = self.ledger.find(clause)
-            if at is not None and (clause in self.language.goal or self.ledger.entries[at].step.how != "context"):
+            is_stated = at is not None and self.ledger.entries[at].step.how == "context"
+            if at in self._last or (at is not None and (not is_stated or clause in self.language.goal)):
                 continue
-            steps = [set(step.premises) for step in self.ledger.steps(clause)] if at not in self._recent else []
+            steps = [set(step.premises) for step in self.ledger.steps(clause)]
             said = {one for used in steps for one in used if self.ledger.entries[one].clause.canonical() in self._said}
             is_heard = any(used <= said or not self._recent.isdisjoint(used) for used in steps)
-            if not is_heard and at not in self._recent and (at is not None or (self._recent and steps)):
+            if not is_heard and (at is not None or (self._recent and steps)):
                 raise self._refused(Unproved, "unsupported_sentence", "it does not follow from what is said before it")
 
     def _plain(self, claim: Claim) -> tuple[int, ...]:
@@ -365,8 +366,7 @@ class Trial:
         return "unknown"
 
     def _is_established(self, said: Said) -> bool:
-        found = [self.ledger.find(clause) for clause in said]
-        return all(at is not None and not self.ledger.entries[at].under for at in found)
+        return all(at is not None and not self.ledger.entries[at].under for at in map(self.ledger.find, said))
 
     def _goal_entry(self) -> int | None:
         for said in (self.language.goal, denied(self.language.goal) or ()):
