@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
+from unicodedata import combining, normalize
 
 from critics.grammar.lexicon import Vocabulary, gerund, is_plural, past, third
 from critics.grammar.reader import Reading
@@ -29,6 +30,7 @@ from critics.replay.first_order.syntax import (
     signature,
     with_leaves,
 )
+from critics.text.faithfulness.english import squashed
 from critics.text.faithfulness.formalisation import Formalisation
 from critics.text.part import TextPart
 from critics.text.trust.words import names_of, speaks_of
@@ -206,6 +208,11 @@ def _matched(symbols: Iterable[tuple[str, int]], phrases: Iterable[tuple[str, in
     found: dict[str, str] = {}
     for name, arity in symbols:
         same = [phrase for phrase, its_arity in listed if its_arity == arity]
+        # KiKi is no `ki ki`, and Náutico may be spelled without its accent.
+        letters = [phrase for phrase in same if _letters(phrase) == _letters(name)]
+        if arity < 0 and len(letters) == 1:
+            found[name] = letters[0]
+            continue
         variants = _variants(name)
         for light in (frozenset[str](), _LIGHT, _LEFT_OUT):
             wanted = {_without(words, light) for words in variants} - {()}
@@ -217,6 +224,10 @@ def _matched(symbols: Iterable[tuple[str, int]], phrases: Iterable[tuple[str, in
     taken = list(found.values())
     # Attack: two names for one phrase, of which only one is denied.
     return {name: phrase for name, phrase in found.items() if taken.count(phrase) == 1}
+
+
+def _letters(name: str) -> str:
+    return squashed("".join(each for each in normalize("NFKD", name) if not combining(each)))
 
 
 def _without(words: tuple[str, ...], light: frozenset[str]) -> tuple[str, ...]:
