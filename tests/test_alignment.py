@@ -76,3 +76,13 @@ def test_either_counts_only_where_both_of_its_meanings_decide() -> None:
     context = "Either Tom is warm or Tom is big. Tom is big."
     premises = ("Warm(tom) ⊕ Big(tom)", "Big(tom)")
     assert grade(context, "Tom is warm.", *premises) != "aligned"
+
+
+def test_a_name_is_found_whatever_its_capitals_and_accents() -> None:
+    context, rule = "If KiKi is a cat then KiKi is warm. KiKi is a cat. Náutico is big.", "Cat({0}) → Warm({0})"
+    for name, is_found in (("KiKi", True), ("Nautico", False), ("KiKo", False)):
+        found = grade(context, "KiKi is warm.", rule.format(name), f"Cat({name})", goal=f"Warm({name})")
+        assert (found == "aligned") == is_found, name
+    # Attack: no ice for a notice; only names of individuals are spelled together.
+    notice = ("∀x (NotIce(x) → Warm(x))", "NotIce(tom)")
+    assert grade("Every notice is warm. Tom is a notice.", "Tom is warm.", *notice) != "aligned"

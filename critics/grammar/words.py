@@ -1,6 +1,7 @@
 """The closed class: the function words that the grammar reads, and those that it refuses with what to write instead."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
 Number = Literal["singular", "plural", "either"]
@@ -85,56 +86,13 @@ PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ess", "ee")
 COORDINATING_NAMES = _listed("de van von del la bin da di le du der")
 
 
-def _refused(why: str, words: Iterable[str]) -> dict[str, str]:
-    return dict.fromkeys(words, why)
+def _refused() -> Iterator[tuple[str, str]]:
+    for line in Path(__file__).with_name("refused.txt").read_text(encoding="utf-8").splitlines():
+        why, _, words = line.partition(" | ")
+        yield from ((word, why) for word in words.split())
 
 
-REFUSED: dict[str, str] = {
-    **_refused(
-        "it is a quantity that is neither all nor some: say `all`, `some` or `no`",
-        _listed(
-            "few fewer most many several majority minority half almost nearly mostly much little numerous "
-            "plenty countless umpteen dozens hundreds thousands millions"
-        ),
-    ),
-    **_refused(
-        "it hides a negation: say `not`",
-        _listed("hardly scarcely barely rarely seldom except lack lacks lacking lacked nor neither besides"),
-    ),
-    **_refused(
-        "what it excludes is not said: say `All .. are ..` or `No other than ..` as two sentences",
-        _listed("only just even alone merely solely exclusively"),
-    ),
-    **_refused(
-        "it holds in some cases only: say `every`, or leave it out",
-        _listed(
-            "usually generally typically normally sometimes occasionally probably perhaps maybe likely unlikely "
-            "possibly presumably apparently supposedly reportedly potentially"
-        ),
-    ),
-    **_refused(
-        "a clause of this kind is not read: write a sentence of its own",
-        _listed(
-            "whose whom where whether how why what whoever whatever whichever because although though while however "
-            "whereas despite since so than-that until lest provided instead otherwise whereby"
-        ),
-    ),
-    **_refused(
-        "it denies or doubts the noun behind it: say `is not`",
-        _listed(
-            "former formerly fake alleged allegedly supposed so-called would-be pseudo counterfeit toy imaginary "
-            "fictional ex-husband mock hypothetical myth"
-        ),
-    ),
-    **_refused(
-        "it points to something outside of the sentence: name it",
-        _listed("there here this these those such same other another others one ones former latter respectively"),
-    ),
-    **_refused(
-        "it speaks of a speaker or a hearer: name who is meant",
-        _listed("i you we us me my your our mine yours ours let myself yourself ourselves"),
-    ),
-}
+REFUSED = dict(_refused())
 """Words that no reading may hold, unless a rule reads them; by each one what to write instead."""
 
 QUANTITIES = _listed(
@@ -154,20 +112,8 @@ MEASURES = _listed(
 """Nouns that quantify before `of`: `a lot of cats`."""
 OBJECT_QUANTITIES = _listed("enough various certain many several much numerous hundreds thousands millions")
 
-STRUCTURE = (
-    frozenset(BE)
-    | frozenset(DO)
-    | MODALS
-    | frozenset(EVERY)
-    | frozenset(SOMEONE)
-    | PRONOUNS
-    | CONNECTIVES
-    | OPENERS
-    | CONDITIONS
-    | (RELATIVE - {"which"})
-    | _listed("which then unless not no some am be been being cannot never none than")
+STRUCTURE = _listed("which then unless not no some am be been being cannot never none than").union(
+    BE, DO, MODALS, EVERY, SOMEONE, PRONOUNS, CONNECTIVES, OPENERS, CONDITIONS, RELATIVE
 )
 """Words that carry the structure of a sentence: none is part of the name of a predicate by itself."""
-FUNCTION = (
-    STRUCTURE | PREPOSITIONS | ARTICLES | POSSESSIVES | REFLEXIVES | OBJECTS | frozenset(HAVE) | frozenset(REFUSED)
-)
+FUNCTION = STRUCTURE.union(PREPOSITIONS, ARTICLES, POSSESSIVES, REFLEXIVES, OBJECTS, HAVE, REFUSED)
