@@ -148,6 +148,29 @@ class Output(Section):
     """Headings of a table; keys below each of the rows; words of a figure or a page."""
 
 
+class Grid(Section):
+    """The paper's own grid: where each cell of ours stands in a file, and the paper's numbers."""
+
+    file: str
+    section: str | None = None
+    """Title above the Markdown table, where a file has several with such columns."""
+    rows: dict[str, str]
+    """The paper's label of each row, and cells of our line, `a | b`; of JSON a path, by slashes."""
+    columns: dict[str, str]
+    """The paper's heading, and ours, `HEADING @ more cells of the line`; of JSON the rest of the path."""
+    shares: bool = False
+    """Numbers of a JSON file are shares of one."""
+    paper: dict[str, list[list[float | None]]] = Field(default_factory=dict[str, list[list[float | None]]])
+    """The paper's numbers, by its models, row by row; none where it has a drawing alone."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Grid":
+        sizes = {(len(cells), *{len(row) for row in cells}) for cells in self.paper.values()}
+        if sizes - {(len(self.rows), len(self.columns))}:
+            raise ValueError(f"{self.file}: write {len(self.rows)} rows of {len(self.columns)} numbers for each model")
+        return self
+
+
 class Item(Section):
     """A figure or table, or several that one command makes: the command, or the reason why there is none."""
 
@@ -164,6 +187,8 @@ class Item(Section):
     inputs: Annotated[dict[str, str], Field(default_factory=dict)]
     """Files that the command reads, and which data set each is of."""
     outputs: tuple[Output, ...] = ()
+    grid: Grid | None = None
+    """None where the paper's is a drawing, or counts alone."""
     toy: str = ""
     """Options behind the command that make it small enough for the rehearsal of tests/rehearsal."""
     quick: bool = False
@@ -185,6 +210,11 @@ class Item(Section):
         if [bool(self.ours), bool(self.why_not), bool(self.cannot)].count(True) != 1:
             raise ValueError(f"{self.paper}, {self.item}: write either `ours` or `why_not`, or `cannot` alone")
         return self
+
+    @property
+    def name(self) -> str:
+        """How `certistar reproduce` calls it: `autoeval/figure-6`."""
+        return f"{self.paper}/{re.sub(r'[^a-z0-9]+', '-', self.item.lower())}"
 
     @property
     def numbers(self) -> list[str]:
@@ -224,6 +254,8 @@ class Catalogue(Section):
 
     papers: dict[str, Paper]
     items: list[Item]
+    inputs: dict[str, str] = Field(default_factory=dict[str, str])
+    """For each kind of input the command that makes it, or where to get it."""
 
     @model_validator(mode="after")
     def _names_everything(self) -> "Catalogue":

@@ -22,7 +22,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = (
-    *("demo", "run", "compare", "report"),
+    *("demo", "run", "compare", "report", "reproduce"),
     *("problems", "demonstrate", "rollout", "judge", "explain", "recheck", "filter", "read"),
     *("train", "evaluate", "answer", "guide", "audit"),
     *("export", "push", "pull", "lineage", "doctor"),

@@ -1,62 +1,56 @@
 """Every command of the papers' catalogue, run small: a stub server writes, and the rows and columns are there."""
 
+import json
 import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from tests.rehearsal.inputs import put
 from tests.rehearsal.outputs import missing
-from tools.autoeval.__main__ import main as autoeval
-from tools.failures import app as failures
-from tools.reproductions import ROOT, Item, catalogue
+from tools.reproduce import Asked, reproduce
+from tools.reproductions import ROOT, catalogue
 from tools.zoo.models import FAMILIES, build
-from training.cli import app
 from training.configuration.run import load_run
 
 ITEMS = {f"{item.paper}, {item.item}": item for item in catalogue().items if item.command}
-ASKS = ("evaluate", "answer", "rollout", "tools.failures")
+ASKS = ("evaluate", "answer", "rollout", "premises", "tools.failures")
 """Commands that a server can write for."""
 
 
-def rehearse(item: Item, folder: Path, serve: Any, monkeypatch: pytest.MonkeyPatch, **options: Any) -> tuple[Any, Any]:
-    """Run an item's command in a folder; return what came of it and the stub."""
-    problems = [problem for name, kind in item.inputs.items() for problem in put(folder / name, kind)]
-    stub, told = serve(problems, **options)
-    monkeypatch.chdir(folder)
-    result: Any = None
-    for line in filter(None, (f"{item.command} {item.toy}", item.then)):
-        words = shlex.split(line.replace("python -m ", ""))
-        program, *words = [str(ROOT / word) if word.startswith("configs/") else word for word in words]
-        own = told if {program, words[0]} & {*ASKS, "premises"} else []
-        if words[0] == "run":  # which trains, and so asks no server
-            name = FAMILIES[load_run(ROOT / item.config).model.name]
-            own = ["--set", f"model.name={build(name, folder / name)}", "--set", "model.dtype=float32"]
-        if program == "tools.autoeval":
-            autoeval(words + own)
-            continue
-        run = failures if program == "tools.failures" else app
-        result = CliRunner().invoke(run, words + own, catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-    return result, stub
-
-
-def assert_made(name: str, folder: Path, serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def assert_made(name: str, folder: Path, serve: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Reproduce an item by name: its files hold the rows and columns that it names, and its grid has our numbers."""
     item = ITEMS[name]
-    result, stub = rehearse(item, folder, serve, monkeypatch)
-    printed = "" if result is None else result.output
-    assert [(output.file, gap) for output in item.outputs for gap in missing(output, folder, printed)] == []
-    assert bool(stub.asked) == bool({*shlex.split(item.command)[1:3]} & {*ASKS})
+    problems = [problem for file, kind in item.inputs.items() for problem in put(folder / file, kind)]
+    stub, told = serve(problems)
+    words = shlex.split(item.command)
+    asks = bool({*words[1:3], *(item.then or "").split()[2:4]} & {*ASKS})
+    if words[1] == "run":  # which trains, and so asks no server
+        own = FAMILIES[load_run(ROOT / item.config).model.name]
+        told, asks = ["--set", f"model.name={build(own, folder / own)}", "--set", "model.dtype=float32"], False
+    more = (*shlex.split(item.toy), *(told if asks or words[1] == "run" else ()))
+    reproduce(item.name, Asked((), {}, more, dry=False, as_json=True), folder)
+    printed = capsys.readouterr()
+    assert [(output.file, gap) for output in item.outputs for gap in missing(output, folder, printed.err)] == []
+    assert bool(stub.asked) == asks
+    found = json.loads(printed.out.splitlines()[-1])
+    assert found.keys() == {"item", "rows", "columns", "ours", "paper"}
+    if item.grid is not None:
+        cells = list(found["ours"].values())
+        known = {(r, c) for rows in cells for r, row in enumerate(rows) for c, n in enumerate(row) if n is not None}
+        own = [place for place, key in enumerate(item.grid.rows.values()) if key]
+        assert {row for row, _ in known} == {*own}
+        shown = [c for c, name in enumerate(item.grid.columns) if name[:1] not in "345"]  # hops that are not asked here
+        assert {column for _, column in known} == ({*shown} if own else set())
 
 
 @pytest.mark.parametrize("name", [name for name, item in ITEMS.items() if item.quick])
-def test_a_quick_command_makes_its_figure_or_table(name, tmp_path, serve, monkeypatch):
-    assert_made(name, tmp_path, serve, monkeypatch)
+def test_a_quick_command_makes_its_figure_or_table(name, tmp_path, serve, capsys):
+    assert_made(name, tmp_path, serve, capsys)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, item in ITEMS.items() if not item.quick])
-def test_every_command_makes_its_figure_or_table(name, tmp_path, serve, monkeypatch):
-    assert_made(name, tmp_path, serve, monkeypatch)
+def test_every_command_makes_its_figure_or_table(name, tmp_path, serve, capsys):
+    assert_made(name, tmp_path, serve, capsys)

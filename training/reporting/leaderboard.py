@@ -8,7 +8,7 @@ has a row for each answer of each entry, and every section here is a group-by of
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -256,8 +256,8 @@ def accuracies(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     return table
 
 
-def by_hops(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
-    """Return accuracies with a column for each hop count: figure 3 of LogicGuide's paper as numbers."""
+def by_hops(entries: Sequence[LeaderboardEntry], *, guess: bool = False) -> list[list[str]]:
+    """Return accuracies with a column for each hop count; figure 3 of LogicGuide's paper has them with a `guess`."""
     cells = {(group, id(entry)): rows for group, entry, rows in _cells(entries, by_hops=True)}
     hops = sorted({group.hops or "" for group, _ in cells}, key=naturally)
     table = [[*_HEAD, *(Group("", None, each).label for each in hops)]]
@@ -265,7 +265,8 @@ def by_hops(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
         for entry in entries:
             found = [cells.get((whole._replace(hops=each), id(entry))) for each in hops]
             if any(rows is not None for rows in found):
-                shown = ("" if rows is None else with_interval(rate(rows, "right")) for rows in found)
+                said = _guessed if guess else lambda rows: with_interval(rate(rows, "right"))
+                shown = ("" if rows is None else said(rows) for rows in found)
                 table.append([whole.label, entry.model, entry.arm, *shown])
     return table
 
@@ -333,6 +334,7 @@ def costs(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
 SECTIONS: Mapping[str, Section] = {
     "Accuracy": accuracies,
     "Accuracy by hops": by_hops,
+    "Accuracy by hops, with a guess": partial(by_hops, guess=True),
     "Answers where nothing more follows": exhausted,
     "Differences, answer by answer": differences,
     "Dialogs over retries": over_retries,
