@@ -188,9 +188,8 @@ def _of_markdown(text: str, wanted: Grid) -> Iterator[tuple[str, int, int, str]]
     for title, head, line in _lines(text):
         if wanted.section is not None and title != wanted.section:
             continue
-        for (row, keys), (column, place) in product(
-            enumerate(wanted.rows.values()), enumerate(wanted.columns.values())
-        ):
+        rows, columns = enumerate(wanted.rows.values()), enumerate(wanted.columns.values())
+        for (row, keys), (column, place) in product(rows, columns):
             name, _, also = place.partition(" @ ")
             named = [_prefix(key, (title, *line)) for key in (*keys.split(" | "), *also.split(" | ")) if key]
             for cell, own in zip(line, head, strict=True):
@@ -200,7 +199,7 @@ def _of_markdown(text: str, wanted: Grid) -> Iterator[tuple[str, int, int, str]]
 
 
 def _prefix(key: str, cells: Sequence[str]) -> str | None:
-    """Return what stands before a key in the first cell that ends with it, such as a model; None without such a cell."""
+    """Return what stands before a key in the first cell that ends with it, such as a model; None without one."""
     found = (cell for cell in cells if cell == key or cell.endswith(f", {key}"))
     return next((cell.removesuffix(key).removesuffix(", ") for cell in found), None)
 

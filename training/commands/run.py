@@ -48,9 +48,11 @@ def run(
     from training.planning.forecast import forecast
     from training.planning.power import said
     from training.records.run_folder import write_plan
+    from training.rounds.rollout import require_references
 
     quieten()
     planned = load_run(config, overrides)
+    require_references(planned)
     if Path(planned.model.name).is_dir():  # a plan downloads nothing
         require_suited(planned.model, planned.training)
     found = forecast(planned, on, None if measured is None else machine_speeds(measured))

@@ -265,8 +265,8 @@ def by_hops(entries: Sequence[LeaderboardEntry], *, guess: bool = False) -> list
         for entry in entries:
             found = [cells.get((whole._replace(hops=each), id(entry))) for each in hops]
             if any(rows is not None for rows in found):
-                said = _guessed if guess else lambda rows: with_interval(rate(rows, "right"))
-                shown = ("" if rows is None else said(rows) for rows in found)
+                known = ((rows, rate(rows, "right")) if rows is not None else None for rows in found)
+                shown = ("" if own is None else _guessed(own[0]) if guess else with_interval(own[1]) for own in known)
                 table.append([whole.label, entry.model, entry.arm, *shown])
     return table
 

@@ -28,7 +28,7 @@ from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import CERTIFIED
 from training.configuration.run import ArmConfig, RunConfig
 from training.curation.filters import is_certified, is_right, judged, proves_label
-from training.lessons.references import completions
+from training.lessons.references import WRITERS, completions
 from training.records.open_store import OpenStore
 from training.records.store import is_stored, read_records, write_records
 from training.rounds.line import WHOLE, Line, Shard, line_path
@@ -314,13 +314,18 @@ def write_references(line: Line, number: int) -> None:
 def _references(line: Line, number: int) -> list[Trace]:
     problems = training_problems(line.config, line.seed, number)
     refuse_leaks(problems, line.held_out)
-    found = completions(problems, shown_to(line.arm), prompts(line.config, line.arm))
-    if not found:
-        raise InputError(
-            f"arm {line.arm.name}: no problem has a reference for `strategy: {line.arm.strategy.name}`; it takes gold "
-            "answers and, for formulas, annotations"
-        )
-    return found
+    return completions(problems, shown_to(line.arm), prompts(line.config, line.arm))
+
+
+def require_references(config: RunConfig) -> None:
+    """Raise `InputError` where an arm would learn from references and no problem has one, before anything is asked."""
+    for arm in (arm for arm in config.arms if arm.taught_by == "references"):
+        write = WRITERS[shown_to(arm)]
+        if all(write(problem) is None for problem in training_problems(config, config.seeds[0], 0)):
+            raise InputError(
+                f"arm {arm.name}: no problem has a reference for `strategy: {arm.strategy.name}`; it takes gold "
+                "answers and, for formulas, annotations"
+            )
 
 
 def shown_to(arm: ArmConfig) -> str:
