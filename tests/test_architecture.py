@@ -240,10 +240,9 @@ def test_no_drawers_and_no_name_of_the_standard_library() -> None:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_every_config_loads(path: Path) -> None:
-    from training.configuration.run import load_reinforcement, load_run
-    from training.configuration.section import read_yaml
+    from training.configuration.run import load_run
 
-    loaded = (load_reinforcement if "algorithm" in read_yaml(path) else load_run)(path)
+    loaded = load_run(path)
     assert loaded.name.replace("-", "_") == path.stem
 
 

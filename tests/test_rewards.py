@@ -1,7 +1,7 @@
 """The critic as a reward: rewards are the critic's verdicts, what is unknown is masked, and TRL takes what is made."""
 
 import json
-from pathlib import Path
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -14,13 +14,10 @@ from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.records.traces import read_trace
 from training.cli import app
-from training.configuration.run import load_reinforcement
-from training.configuration.section import ConfigError
 from training.records.store import read_records, write_records
 from training.rewards.certified import CertifiedReward, credited, reward, rows, said_in, tokens_before
 from training.rewards.preferences import preferences
 
-ROOT = Path(__file__).parents[1]
 PROBLEMS = list(generate(PrOntoQA(hops=(1,), extra_kinds=(0, 0)), 4, seed=3))
 
 
@@ -236,39 +233,40 @@ def test_tokens_before_a_character_are_those_that_end_there():
     assert [tokens_before([1, 2, 3], start, lambda ids: "ab" * len(ids)) for start in range(7)] == [0, 0, 1, 1, 2, 2, 3]
 
 
-def test_the_configuration_in_the_repository_loads():
-    found = [path for path in sorted((ROOT / "configs").glob("*.yaml")) if "algorithm:" in path.read_text()]
-    assert [load_reinforcement(path).name.replace("-", "_") for path in found] == [path.stem for path in found]
-    assert found
+def short(completions, **_):
+    """A second reward, as somebody else would write it."""
+    return [1.0 / (1 + len(str(each))) for each in completions]
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("training.global_batch_size=6", "no whole groups of 8"),
-        ("grup=2", "did you mean 'group'"),
-        ("algorithm=ppo", "algorithm"),
-        (["algorithm=rloo", "credit=first_bad_step"], "needs algorithm: grpo"),
-    ],
-)
-def test_a_wrong_configuration_names_the_key(change, said):
-    with pytest.raises(ConfigError, match=said):
-        load_reinforcement(ROOT / "configs/reinforce_demo.yaml", [change] if isinstance(change, str) else change)
-
-
-@pytest.mark.parametrize("algorithm", ["grpo", pytest.param("rloo", marks=pytest.mark.slow)])
-def test_trl_takes_the_reward_and_what_it_learnt_from_can_be_judged_again(algorithm, tiny_model, tmp_path):
+def test_trls_own_script_takes_the_reward_by_name_beside_another_one(tiny_model, tmp_path, monkeypatch):
+    """The recipe of docs/rewards.md on own problems, and what it learnt from can be checked again."""
     pytest.importorskip("trl", reason="pip install 'certistar[trl]'")
-    from training.lineage.adapters import verify_adapter
-    from training.rewards.reinforcement import reinforce
+    from trl.scripts import grpo as script
 
-    changes = [f"model.name={tiny_model}", f"algorithm={algorithm}", "problems.hops=[1]", "num_problems=4", "group=2"]
-    changes += ["steps=2", "max_new_tokens=8", "training.global_batch_size=4"]
-    made = reinforce(load_reinforcement(ROOT / "configs/reinforce_demo.yaml", changes), tmp_path / "adapter")
-    assert made["attempts"] == 8
-    assert verify_adapter(tmp_path / "adapter") is None
-    for trace in read_records(tmp_path / "adapter" / "traces.jsonl", checksum=True):
-        assert trace["reward"] == reward(judge_record(trace))
+    write_records(tmp_path / "own.jsonl", [problem.record() for problem in PROBLEMS])
+    words = [
+        "export",
+        tmp_path / "own.jsonl",
+        "--to",
+        "rewards",
+        "--format",
+        "guided",
+        "--out",
+        tmp_path / "d/train.jsonl",
+    ]
+    assert CliRunner().invoke(app, list(map(str, words))).exit_code == 0
+    model = shutil.copytree(tiny_model, tmp_path / "model")
+    (model / "chat_template.jinja").write_text("{% for turn in messages %}{{ turn['content'] }}\n{% endfor %}")
+    monkeypatch.setenv("CERTISTAR_TRACES", str(tmp_path / "traces.jsonl"))
+    options = f"""--model_name_or_path {model} --dataset_name {tmp_path / "d"} --reward_weights 1.0 0.1
+        --reward_funcs training.rewards.certified.certified {__name__}.short --num_generations 2 --max_steps 2
+        --per_device_train_batch_size 4 --max_completion_length 8 --output_dir {tmp_path / "adapter"} --use_peft
+        --report_to none --use_cpu --bf16 false --gradient_checkpointing false"""
+    script.main(*script.make_parser().parse_args_and_config(options.split(), fail_with_unknown_args=False))
+    assert (tmp_path / "adapter/adapter_model.safetensors").exists()
+    traces = list(read_records(tmp_path / "traces.jsonl"))
+    assert len(traces) == 8
+    assert [trace["reward"] for trace in traces] == [reward(judge_record(trace)) for trace in traces]
 
 
 def grpo(tiny_model, tmp_path, rewarding, made=lambda trainer: trainer):

@@ -1,6 +1,5 @@
 """What already lies at `--out` is handed back if it is what was asked for, and refused if it is anything else."""
 
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -147,14 +146,3 @@ def test_a_run_is_not_gone_on_with_under_other_inputs(what: str, tiny_model: Pat
         inputs = provenance(config)["inputs"]
     with pytest.raises(ValueError, match=f"begun with another {what}"):
         claim(config, tmp_path / "run", inputs)
-
-
-def test_reinforcing_does_not_go_into_an_adapter_that_is_there(job: FineTuning, tmp_path: Path) -> None:
-    pytest.importorskip("trl")
-    from training.configuration.run import ReinforcementConfig
-    from training.rewards.reinforcement import reinforce
-
-    config = ReinforcementConfig.model_validate({"name": "t", "model": {"name": job.model.name}, "group": 2})
-    with pytest.raises(ValueError, match="holds an adapter already"):
-        reinforce(config, job.out)
-    assert json.loads((job.out / "manifest.json").read_text())["trained"]

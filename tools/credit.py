@@ -17,16 +17,15 @@ from typing import Any
 
 from critics.judge import JudgePool
 from rollout.records.sampling import Sampling
-from training.configuration.run import ReinforcementConfig, load_reinforcement
+from tools.reinforcement import ReinforcementConfig, load_reinforcement, reinforce
 from training.curation.filters import judged
 from training.estimates import Proportion, compare_paired
 from training.lineage.provenance import commit
 from training.records.store import read_records, write_json, write_new_records
-from training.rewards.reinforcement import reinforce
 from training.workers.policy import build_policy, forget_models
 from training.workers.strategies import SingleAttempt
 
-CONFIG = Path("configs/reinforce_demo.yaml")
+CONFIG = Path(__file__).with_name("credit.yaml")
 CREDITS = ("attempt", "first_bad_step")
 START = "start"
 HELD_OUT_SEED = 2_026

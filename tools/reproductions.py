@@ -291,7 +291,7 @@ def _shown(item: Item) -> list[str]:
     if item.command is None:
         return [*lines, f"- **Not to be had:** {item.cannot}."]
     both = f"`{item.command}`" + (f", then `{item.then}`" if item.then else "")
-    lines.append(f"- **Run it:** {both} ({item.needs.said()}).")
+    lines.append(f"- **Run it:** `certistar reproduce {item.name}` ({item.needs.said()}), which is {both}.")
     if item.inputs:
         files = ", ".join(f"`{name}` ({dataset})" for name, dataset in item.inputs.items())
         lines.append(f"- **It reads:** {files}.")

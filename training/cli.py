@@ -30,7 +30,7 @@ COMMANDS = (
 FURTHER = ("bench", "merge", "pack", "schema")
 """Commands for rarer work, below the others in the help."""
 ALIASES = {
-    **{"prefer": "export", "trace": "explain", "reinforce": "train"},
+    **{"prefer": "export", "trace": "explain"},
     **{"audit-data": "audit", "revoke": "lineage"},
 }
 """Names that are not listed, with the command that does their work."""

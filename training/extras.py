@@ -13,7 +13,7 @@ PURPOSES = {
     "autoeval": "AutoEval's English names and text similarity",
     "ray": "several machines (workers.backend: ray)",
     "vllm": "model.engine: vllm",
-    "trl": "reinforcement (algorithm: grpo or rloo)",
+    "trl": "certificates as the reward of TRL's trainers",
     "verifiers": "the critics as a taskset of verifiers",
     "openenv": "the critics as an environment of OpenEnv",
     "reasoning-gym": "certistar audit reasoning-gym:TASK",

@@ -23,7 +23,7 @@ def export(
         str,
         typer.Option(
             "--to",
-            help="messages, prompt-completion, sharegpt, atif, parquet; steps, stepwise, fover; dpo, kto.",
+            help="messages, prompt-completion, sharegpt, atif, parquet; steps, stepwise, fover; dpo, kto; rewards.",
         ),
     ],
     out: Out,
@@ -38,6 +38,9 @@ def export(
             "--credit", help="For dpo and kto: attempt, or first_bad_step: what stands before it is not punished."
         ),
     ] = "attempt",
+    format_: Annotated[
+        str, typer.Option("--format", help="For rewards: the format of attempts: cot, english, guided.")
+    ] = "cot",
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,
@@ -46,7 +49,8 @@ def export(
 
     `--to steps`, `stepwise` (TRL) and `fover` judge the attempts of a file, or of a round's traces, and write the steps
     of each with their labels, for process reward models. `--to dpo` and `kto` (TRL) write preferences: certified
-    attempts against refuted ones at the same problem.
+    attempts against refuted ones at the same problem. `--to rewards` writes a file of problems with their prompts, for
+    GRPO with certificates as the reward (docs/rewards.md).
     """
     from training.exchange.exports import STEP_SHAPES
     from training.exchange.exports import export as exported
@@ -55,6 +59,11 @@ def export(
     from training.rewards.preferences import SHAPES as PREFERENCES
 
     traces = folder / "traces.jsonl" if folder.is_dir() else folder
+    if to == "rewards":
+        from training.rewards.questions import reward_rows
+
+        print_counts({"problems": write_records(out, reward_rows(folder, format_)), "out": str(out)}, as_json)
+        return
     if to in PREFERENCES:
         print_counts(_preferred(traces, to, out, verdicts, credit, jobs, timeout), as_json)
         return

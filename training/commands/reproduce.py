@@ -10,7 +10,7 @@ import typer
 from critics.errors import InputError
 from training.commands.options import Json
 
-EXAMPLE = "certistar reproduce z3-refinement/tables-1-and-2 --model Qwen/Qwen2.5-7B-Instruct --dry-run"
+EXAMPLE = "certistar reproduce autoeval/figures-4-and-5"
 
 
 def reproduce(

@@ -1,4 +1,4 @@
-"""`train`: a dataset folder in, an adapter out; or the critics' certificates as the reward."""
+"""`train`: a dataset folder in, an adapter out."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from training.commands.messages import print_counts, say_or_print
+from training.commands.messages import say_or_print
 from training.commands.options import Config, Json, Out, Overrides, Seed
 
 EXAMPLE = "certistar train configs/smoke.yaml --data kept --out adapter"
@@ -15,7 +15,7 @@ EXAMPLE = "certistar train configs/smoke.yaml --data kept --out adapter"
 def train(
     config: Config,
     out: Out,
-    data: Annotated[Path | None, typer.Option("--data", help="A folder that `filter` or a round wrote.")] = None,
+    data: Annotated[Path, typer.Option("--data", help="A folder that `filter` or a round wrote.", show_default=False)],
     nproc: Annotated[str, typer.Option("--nproc", help="Processes on this machine: a number, or auto.")] = "auto",
     nnodes: Annotated[int, typer.Option("--nnodes", min=1, help="Machines that train together.")] = 1,
     rendezvous: Annotated[
@@ -25,26 +25,16 @@ def train(
     overrides: Overrides = None,
     as_json: Json = False,
 ) -> None:
-    """Fine-tune the configuration's model; starts torchrun itself where there are several GPUs.
-
-    A configuration with `algorithm` (grpo or rloo) needs no data: certificates are its reward (extra `trl`).
-    """
+    """Fine-tune the configuration's model; starts torchrun itself where there are several GPUs."""
     from rollout.policies.policy import model_digest
     from training.configuration.run import load_run
-    from training.configuration.section import ConfigError, read_yaml
+    from training.configuration.section import ConfigError
     from training.finetuning.examples import examples_path
     from training.finetuning.stage import FineTuning, fine_tune
     from training.finetuning.trackers import check_installed
     from training.logs import quieten
 
     quieten()
-    if "algorithm" in read_yaml(config):
-        if data is not None:
-            raise ConfigError("--data: `algorithm` in the configuration samples its own attempts; leave one out")
-        _reinforce(config, out, overrides, as_json)
-        return
-    if data is None:
-        raise ConfigError("--data: name a folder that `filter` or a round wrote")
     loaded = load_run(config, overrides)
     examples_path(data)
     if nproc != "auto" and not (nproc.isdigit() and int(nproc) > 0):
@@ -69,14 +59,6 @@ def train(
     said = f"trained on {trained.examples} examples, {trained.supervised_tokens} supervised tokens; adapter in {out}"
     said = f"{said}, losses in {job.log}"
     say_or_print(said, {**trained.record(), "out": str(out)}, as_json)
-
-
-def _reinforce(config: Path, out: Path, overrides: list[str] | None, as_json: bool) -> None:
-    from training.configuration.run import load_reinforcement
-    from training.rewards.reinforcement import reinforce
-
-    made = reinforce(load_reinforcement(config, overrides), out)
-    print_counts({key: made[key] for key in ("attempts", "certified", "grades")}, as_json)
 
 
 def _num_processes(nnodes: int) -> int:

@@ -11,7 +11,7 @@ from pydantic.json_schema import models_json_schema
 
 from critics.problem import is_list, is_object
 from training.configuration.model import ModelConfig
-from training.configuration.run import ReinforcementConfig, RunConfig
+from training.configuration.run import RunConfig
 
 TITLE = "Configuration of Certistar"
 _OF_MODELS_ALONE = sorted(ModelConfig.model_fields.keys() - RunConfig.model_fields.keys())
@@ -19,12 +19,11 @@ _OF_MODELS_ALONE = sorted(ModelConfig.model_fields.keys() - RunConfig.model_fiel
 
 def schema_text() -> str:
     """Return the schema of all configurations as JSON, with a line for each section."""
-    kinds = [RunConfig, ModelConfig, ReinforcementConfig]
+    kinds = [RunConfig, ModelConfig]
     definitions: dict[str, Any] = models_json_schema([(kind, "validation") for kind in kinds])[1]["$defs"]
     a_model = {"anyOf": [{"required": [key]} for key in _OF_MODELS_ALONE], "not": {"required": ["model"]}}
     of_run: dict[str, Any] = {"if": a_model, "then": _ref(ModelConfig), "else": _ref(RunConfig)}
-    chosen = {"if": {"required": ["algorithm"]}, "then": _ref(ReinforcementConfig), "else": of_run}
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": TITLE, "type": "object", **chosen}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": TITLE, "type": "object", **of_run}
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(_plain(each))}" for name, each in sorted(definitions.items()))
     return f'{json.dumps(head)[:-1]}, "$defs": {{\n{lines}\n}}}}\n'
 

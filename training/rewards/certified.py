@@ -10,16 +10,20 @@ Credit at the first bad step: a text is punished from there on, and not for what
 step is not known, the whole text is punished: it could not be read, or it stops short.
 """
 
+import atexit
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, Literal
 
 from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.formats.steps import bad_place
-from critics.judge import Judging
+from critics.judge import JudgePool, Judging
 from critics.problem import Attempt, Problem, is_list, is_object, read_attempt
 from critics.replay.replies import reply_start, unmarked
 from critics.verdict import Certified, Verdict, read_verdict
@@ -133,6 +137,29 @@ class CertifiedReward:
             asked = prompt if isinstance(prompt, str) else "\n".join(_content(turn.get("content")) for turn in prompt)
             self._record({**attempt, "prompt": asked, "judgement": verdict, "reward": rewards[-1]})
         return rewards
+
+
+@cache
+def _critics() -> JudgePool:
+    closing = ExitStack()
+    atexit.register(closing.close)
+    return closing.enter_context(JudgePool(jobs=int(os.environ.get("CERTISTAR_JOBS", "1"))))
+
+
+def certified(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
+    """Return rewards by critics of this process, for TRL's own scripts: `training.rewards.certified.certified`.
+
+    `CERTISTAR_JOBS` says how many processes judge (1); `CERTISTAR_TRACES` names a file to which every attempt is added
+    with its verdict and certificate (of several training processes one each, with its rank in the name).
+    """
+    path, rank = os.environ.get("CERTISTAR_TRACES"), os.environ.get("RANK", "0")
+    shown: list[dict[str, Any]] = []
+    rewards = CertifiedReward(_critics().judge, shown.append)(prompts, completions, **columns)
+    if path is not None:
+        own = Path(path) if rank == "0" else Path(path).with_stem(f"{Path(path).stem}-{rank}")
+        with own.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(trace, ensure_ascii=False) + "\n" for trace in shown)
+    return rewards
 
 
 def rows(problems: Iterable[Problem], prompt: Callable[[Problem], Any], format_: str) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,7 @@ from rollout.prompts.prompt import messages, solution
 from rollout.prompts.style import PromptStyle
 from training.configuration.problems import ProblemsConfig
 from training.configuration.section import Positive, Section
-from training.rewards.certified import reward, said_in
+from training.rewards.certified import reward, rows, said_in
 from training.rounds.problems import load_problems
 
 
@@ -97,6 +97,12 @@ def rewarded_problems(source: ProblemsConfig, num: int, split: Split, seed: int)
     if unanswered:
         raise InputError(f"problem {unanswered[0]!r}: has no answer, and an attempt would be rewarded for any proof")
     return found
+
+
+def reward_rows(path: Path, format_: str) -> list[dict[str, object]]:
+    """Return what TRL's scripts train on for the problems of a file: a chat prompt, and what the reward reads."""
+    asked, style = rewarded_problems(ProblemsConfig(file=str(path)), 10**9, "train", 0), PromptStyle("chat", 0, format_)
+    return list(rows(asked, lambda problem: messages(problem, style), format_))
 
 
 def solved(problem: Problem, format_: str) -> str | None:
