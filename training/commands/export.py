@@ -39,8 +39,8 @@ def export(
         ),
     ] = "attempt",
     format_: Annotated[
-        str, typer.Option("--format", help="For rewards: the format of attempts: cot, english, guided.")
-    ] = "cot",
+        str | None, typer.Option("--format", help="For rewards: the format of attempts, sentences or guided text.")
+    ] = None,
     jobs: Jobs = 1,
     timeout: Timeout = 10.0,
     as_json: Json = False,

@@ -99,10 +99,12 @@ def rewarded_problems(source: ProblemsConfig, num: int, split: Split, seed: int)
     return found
 
 
-def reward_rows(path: Path, format_: str) -> list[dict[str, object]]:
+def reward_rows(path: Path, format_: str | None) -> list[dict[str, object]]:
     """Return what TRL's scripts train on for the problems of a file: a chat prompt, and what the reward reads."""
-    asked, style = rewarded_problems(ProblemsConfig(file=str(path)), 10**9, "train", 0), PromptStyle("chat", 0, format_)
-    return list(rows(asked, lambda problem: messages(problem, style), format_))
+    if format_ not in (None, "cot", "guided"):
+        raise InputError(f"--format {format_!r}: write cot, for sentences, or guided")
+    asked = Questions(problems=ProblemsConfig(file=str(path)), num_problems=10**9, format=format_ or "cot")
+    return list(rows(asked.load(), asked.messages, asked.format))
 
 
 def solved(problem: Problem, format_: str) -> str | None:
