@@ -190,6 +190,8 @@ def _of_markdown(text: str, wanted: Grid) -> Iterator[tuple[str, int, int, str]]
             continue
         rows, columns = enumerate(wanted.rows.values()), enumerate(wanted.columns.values())
         for (row, keys), (column, place) in product(rows, columns):
+            if not keys:
+                continue
             name, _, also = place.partition(" @ ")
             named = [_prefix(key, (title, *line)) for key in (*keys.split(" | "), *also.split(" | ")) if key]
             for cell, own in zip(line, head, strict=True):

@@ -56,6 +56,13 @@ QUESTIONS = {
             "question": "Does Ann run?",
             "answer": "no",
         },
+        {
+            "id": 3,
+            "logic": "pl",
+            "context": "It rains or snows. It does not rain.",
+            "question": "Does it snow?",
+            "answer": "yes",
+        },
     ],
 }
 
