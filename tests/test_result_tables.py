@@ -6,9 +6,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from tools import recorded_models
+from tools import real_cells, recorded_models
 from tools.result_tables import BEGIN, END, README, RESULTS, read, reports, table, with_results
+from training.cli import app
 from training.reporting.bases import bases_table, compare_bases
 
 RUNS = ("easy-to-hard", "dose-response")
@@ -50,3 +52,14 @@ def test_comparisons_over_bases_are_made_again_from_the_evaluations(name: str, t
     stored = json.loads((RESULTS / name / "bases.json").read_text(encoding="utf-8"))
     assert stored == summary
     assert summary["primary"] == "certified"
+
+
+def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(tmp_path: Path):
+    folder = RESULTS / "real-model"
+    cells = read(folder / "cells.json")
+    assert (folder / "table.md").read_text(encoding="utf-8") == real_cells.table(cells)
+    with tarfile.open(folder / "attempts.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    checked = CliRunner().invoke(app, ["recheck", str(tmp_path / "attempts"), "--json"])
+    assert checked.exit_code == 0
+    assert json.loads(checked.stdout)["accepted"] == sum(sum(cell["certified"]) for cell in cells.values())

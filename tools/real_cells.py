@@ -1,0 +1,97 @@
+"""Attempts of the real model in cells, judged again: `python -m tools.real_cells NAME=FOLDER .. --out DIR`.
+
+A cell is a folder that `certistar evaluate` wrote. `cells.json` has its counts, `table.md` is made of that, and
+`attempts.tar.xz` has each attempt with its verdict and certificate, which `certistar recheck` judges again.
+"""
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from critics.errors import InputError
+from critics.judge import judge_record
+from training.estimates import compare_paired, wilson
+from training.records.store import read_records, write_json, write_text
+from training.reporting.sentences import p_value, percent, points
+from training.tables import markdown
+
+KEPT = ("id", "problem", "format", "completion", "sample", "seed", "sampling", "policy")
+PAIRS = (("raw, guide", "random writer, guide"), ("from nothing: proved", "from nothing: sampled"),
+         ("from nothing: ordered", "from nothing: sampled"))  # fmt: skip
+"""Pairs of cells that docs/results/real-model/plan.md compares, the first two as its primary comparisons."""
+
+
+def judged(folder: Path) -> list[dict[str, Any]]:
+    """Return a cell's attempts by the order of their problems, judged; raises `InputError` where there are none."""
+    paths = sorted(folder.rglob("attempts.open.jsonl"))
+    if len(paths) != 1:
+        raise InputError(f"{folder}: has {len(paths)} files of attempts; name the folder of one cell")
+    rows = [{key: row[key] for key in KEPT if key in row} for row in read_records(paths[0])]
+    verdicts = [judge_record(row) for row in rows]
+    return [
+        {**row, "judgement": {key: value for key, value in verdict.items() if key != "id"}}
+        for row, verdict in sorted(zip(rows, verdicts, strict=True), key=lambda pair: pair[0]["id"])
+    ]
+
+
+def counts(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what became of a cell's attempts, and which problems were certified or answered rightly."""
+    verdicts = [row["judgement"] for row in rows]
+    right = [int(v["answer"] == row["problem"]["answer"]) for v, row in zip(verdicts, rows, strict=True)]
+    certified = [int(v["verdict"] == "certified") for v in verdicts]
+    return {"ids": [row["id"] for row in rows], "right": right, "certified": certified}
+
+
+def table(cells: dict[str, dict[str, Any]]) -> str:
+    """Return the rates of the cells, and the comparisons of the plan, as Markdown."""
+    rates = [
+        [name, str(len(cell["ids"])), *(_rate(cell[key]) for key in ("certified", "right"))]
+        for name, cell in cells.items()
+    ]
+    leads: list[list[str]] = []
+    for a, b in PAIRS:
+        for key in ("certified", "right"):
+            if cells[a]["ids"] != cells[b]["ids"]:
+                raise InputError(f"{a} and {b}: were asked other problems")
+            found = compare_paired(cells[a][key], cells[b][key], [0] * len(cells[a]["ids"]), test="mcnemar")
+            lead = f"{points(found.difference)} ({points(found.interval)})"
+            leads.append([f"{a} over {b}", key, lead, p_value(found.p), str(found.n)])
+    return "\n".join(
+        text.rstrip("\n") + "\n"
+        for text in (
+            markdown(["cell", "n", "certified (95%)", "right (95%)"], rates, "lrrr"),
+            markdown(["between", "rate", "points (95%)", "p, McNemar", "n"], leads, "llrrr"),
+        )
+    )
+
+
+def _rate(counted: list[int]) -> str:
+    return f"{percent(sum(counted) / len(counted))} ({percent(wilson(sum(counted), len(counted)))})"
+
+
+def main(
+    cells: Annotated[list[str], typer.Argument(metavar="NAME=FOLDER..")],
+    out: Annotated[Path, typer.Option("--out", help="The folder of the results.")],
+) -> None:
+    """Judge the attempts of cells again, and write their counts, table and archive."""
+    found: dict[str, dict[str, Any]] = {}
+    with tarfile.open(out / "attempts.tar.xz", "w:xz", preset=9) as packed:
+        for name, _, folder in (cell.rpartition("=") for cell in cells):
+            rows = judged(Path(folder))
+            found[name] = counts(rows)
+            content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+            entry = tarfile.TarInfo(
+                f"attempts/{name.replace(': ', '-').replace(', ', '-').replace(' ', '-')}/evaluation.jsonl"
+            )
+            entry.size = len(content)
+            packed.addfile(entry, io.BytesIO(content))
+    write_json(out / "cells.json", found)
+    write_text(out / "table.md", table(found))
+
+
+if __name__ == "__main__":
+    typer.run(main)
