@@ -177,8 +177,9 @@ def converted(record: Any) -> Any:
 
 
 def without_additions(record: Any) -> Any:
-    """Leave out what is new: tests unmet, a back-up answer that was not needed, lucky traces among a round's kept."""
+    """Leave out what is new: answers by label, unmet tests, a back-up answer not needed, lucky traces of a round."""
     record.pop("kept_lucky", None)
+    record.pop("by_label", None)
     steps = record.get("steps") or ()
     for step in steps:
         (step.get("review") or {}).pop("unmet", None)
