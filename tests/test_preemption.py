@@ -103,14 +103,14 @@ def test_fine_tunings_killed_at_random_end_with_the_same_bytes(tmp_path):
 def test_a_run_that_is_asked_to_end_says_so_and_has_the_status_of_a_temporary_failure(monkeypatch, capsys):
     import typer
 
-    from training.cli import _guarded
+    from training.cli import guarded
 
     def work() -> None:
         with raised():
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(typer.Exit) as ended:
-        _guarded(work)()
+        guarded(work)()
     assert ended.value.exit_code == STATUS == 75
     assert "run the same command again" in capsys.readouterr().err
 

@@ -44,6 +44,7 @@ class DraftTest:
     premise: str
     facts: tuple[str, ...]
     inferred: tuple[str, ...]
+    condition: str = "infer-All"
 
     def record(self) -> dict[str, object]:
         """Return the JSON form: the rule and its words first, so that they are read before the test is written."""
@@ -51,7 +52,7 @@ class DraftTest:
             "Rules": [f"R{self.number}"],
             "Explanation": self.premise,
             "Facts": list(self.facts),
-            "infer-All": list(self.inferred),
+            self.condition: list(self.inferred),
         }
 
 

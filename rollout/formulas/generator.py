@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, islice
+from itertools import chain, cycle, islice
 from typing import NamedTuple, Protocol
 
 from critics.errors import InputError
@@ -100,6 +100,13 @@ class Turns:
         category = self._left[self._place]
         return ItemTurn(self.num_made, category, self._made[category])
 
+    def coming(self) -> Iterator[ItemTurn]:
+        """Yield the turns from now on, as they are if no category runs out; what happens meanwhile changes none."""
+        order, before = (*self._left[self._place :], *self._left[: self._place]), Counter(self._made)
+        for item, category in enumerate(cycle(order), self.num_made):
+            yield ItemTurn(item, category, before[category])
+            before[category] += 1
+
     def pass_on(self) -> None:
         """Count the item whose turn it was as made."""
         category = self._left[self._place]
@@ -166,11 +173,13 @@ def generate(config: Formulas, num: int, *, seed: int, start: int = 0) -> Iterat
     return islice(problems(FormulaDrawing(config, seed)), start, start + num)
 
 
-def problems(drawing: FormulaDrawing) -> Iterator[Problem]:
-    """Yield all problems."""
+def problems(drawing: FormulaDrawing, ahead: Callable[[Turns], Candidate | None] = lambda _: None) -> Iterator[Problem]:
+    """Yield all problems; `ahead` may know what the turn that it is comes to where nothing was seen before."""
     config, turns, seen = drawing.config, Turns(drawing.config.categories), set[int | str]()
     while (turn := turns.now()) is not None:
-        found = drawing.candidate(turn, seen)
+        found = ahead(turns)
+        if found is None or found.key in seen:
+            found = drawing.candidate(turn, seen)
         if found is None:
             turns.leave_out()
             continue
