@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tools import real_cells, recorded_models
+from tools import lead_details, real_cells, recorded_models
 from tools.result_tables import BEGIN, END, README, RESULTS, read, reports, table, with_results
 from training.cli import app
 from training.reporting.bases import bases_table, compare_bases
 
-RUNS = ("easy-to-hard", "dose-response")
+RUNS = {"easy-to-hard": (3, None), "dose-response": (3, None), "forks": (4, "well-formed")}
 
 
 def test_readme_quotes_what_the_results_hold():
@@ -47,11 +47,26 @@ def test_comparisons_over_bases_are_made_again_from_the_evaluations(name: str, t
         with tarfile.open(packed) as archive:
             archive.extractall(tmp_path, filter="data")
         runs.append(tmp_path / packed.name.removesuffix(".tar.xz"))
-    summary = compare_bases(runs, beyond=3)
+    summary = compare_bases(runs, *RUNS[name])
     assert (RESULTS / name / "table.md").read_text(encoding="utf-8") == bases_table(summary)
     stored = json.loads((RESULTS / name / "bases.json").read_text(encoding="utf-8"))
     assert stored == summary
     assert summary["primary"] == "certified"
+
+
+def test_the_details_of_the_forks_are_made_of_their_counts():
+    folder = RESULTS / "forks"
+    assert (folder / "details.md").read_text(encoding="utf-8") == lead_details.page(read(folder / "details.json"))
+
+
+def test_an_archive_of_the_forks_holds(tmp_path: Path):
+    with tarfile.open(RESULTS / "forks" / "run-31.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    attempts = tmp_path / "run-31" / "strict"
+    checked = CliRunner().invoke(app, ["recheck", str(attempts), "--json"])
+    assert checked.exit_code == 0
+    last = read(attempts / "seed-0" / "round-001" / "evaluation.json")["modes"].values()
+    assert json.loads(checked.stdout)["accepted"] == sum(mode["certified"] for mode in last)
 
 
 def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(tmp_path: Path):

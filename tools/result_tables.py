@@ -6,7 +6,7 @@ Nobody copies a number by hand: tests write the tables again and compare.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,10 @@ def with_results(page: str) -> str:
 def _readme() -> Iterator[str]:
     yield "| experiment | measure | before | strict | compared with | n | source |"
     yield "|---|---|---|---|---|---|---|"
-    yield from _easy_to_hard(read(RESULTS / "easy-to-hard" / "bases.json"))
+    beyond = (("certified", "beyond 4 hops"), ("right", "beyond 4 hops"), ("certified", "all"))
+    yield from _over_bases("forks", beyond, ("well-formed", "right-matched"))
+    overall = (("certified", "all"), ("right", "all"))
+    yield from _over_bases("easy to hard", overall, ("right", "right-matched", "unfiltered"))
     yield from _dose(read(RESULTS / "dose-response" / "bases.json"))
     actor = read(RESULTS / "actor-critic-demo" / "report.json")
     yield _of_run(actor, "certified", "dialog with a critic, one round", "certified programs", "actor-critic-demo")
@@ -52,21 +55,23 @@ def _readme() -> Iterator[str]:
     yield _answers(read(RESULTS / "answer" / "pooled.json")[-1])
 
 
-def _easy_to_hard(found: Mapping[str, Any]) -> Iterator[str]:
-    n = f"{len(found['bases'])} bases, {len(found['bases'][0]['seeds'])} seeds"
-    source = "`docs/results/easy-to-hard`"
-    asked = (("certified", "all"), ("certified", BEYOND), ("right", "all"), ("right", BEYOND))
+def _over_bases(experiment: str, asked: Sequence[tuple[str, str]], rivals: Sequence[str]) -> Iterator[str]:
+    """Yield the rows of a comparison over bases: a rate on some problems each."""
+    folder = experiment.replace(" ", "-")
+    found = read(RESULTS / folder / "bases.json")
+    num_seeds = len(found["bases"][0]["seeds"])
+    n = f"{len(found['bases'])} bases, {num_seeds} seed{'s' * (num_seeds > 1)}"
     for counted, problems in asked:
         rates = {arm["arm"]: arm["rounds"] for arm in found["arms"] if _is_about(arm, counted, problems)}
-        leads = {lead["b"]: lead["difference"] for lead in found["leads"] if _is_about(lead, counted, problems)}
+        leads = {lead["b"]: lead for lead in found["leads"] if _is_about(lead, counted, problems)}
         others = "; ".join(
-            f"{name} {_mean(rates[name][-1])}, lead {_lead(leads[name])}"
-            for name in ("right", "right-matched", "unfiltered")
+            f"{name} {_mean(rates[name][-1])}, lead {_lead(leads[name]['difference'])}" for name in rivals
         )
-        strict = rates["strict"]
-        is_primary = problems == "all" and counted == found["primary"]
+        declared = [lead["declared"] for lead in found["leads"]]
+        is_primary = leads[rivals[0]]["declared"] if any(declared) else (counted, problems) == (found["primary"], "all")
         measure = f"{counted}{', ' + problems if problems != 'all' else ''}{' (primary)' * is_primary}"
-        yield f"| easy to hard | {measure} | {_mean(strict[0])} | **{_mean(strict[-1])}** | {others} | {n} | {source} |"
+        strict = f"{_mean(rates['strict'][0])} | **{_mean(rates['strict'][-1])}**"
+        yield f"| {experiment} | {measure} | {strict} | {others} | {n} | `docs/results/{folder}` |"
 
 
 def _is_about(found: Mapping[str, Any], counted: str, problems: str) -> bool:

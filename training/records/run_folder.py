@@ -80,7 +80,7 @@ def read_file(path: Path) -> dict[str, Any]:
     """Read a file of a run folder; raises `InputError` that says what to do where it is missing or not JSON."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if not path.parent.is_dir():
             raise InputError(f"{path.parent}: there is no such folder; name one that `certistar run` wrote") from None
         raise InputError(

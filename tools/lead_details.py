@@ -1,0 +1,113 @@
+"""Beside a comparison over bases: greedy rates, rates by gold answer, and cheap filters as certificates.
+
+    python -m tools.lead_details RUN.. --beyond 4 --out docs/results/forks
+
+`details.json` has one value for each run and `details.md` is made of it, with Student's t intervals over the runs'
+bases. Filters are measured on what an arm sampled for training, in all rounds; a good attempt is one that the critic
+certified.
+"""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rollout.records.traces import Trace, read_trace
+from tools.cheap_filters import measured
+from training.commands.traces import trace_files
+from training.records.store import read_records, write_json, write_text
+from training.reporting.bases import over_bases
+from training.reporting.runs import read_arms
+from training.reporting.sentences import points
+from training.tables import markdown
+
+RATES = ("certified", "right")
+MODES = ("sampled", "greedy")
+FIRST = "strict"
+
+
+def details(run: Path, beyond: int) -> dict[str, Any]:
+    """Return what one run says: rates by mode and by gold answer after the last round, and each filter's counts."""
+    found: dict[str, Any] = {"run": run.name, "rates": {}, "answers": {}, "kept": {}, "filters": {}}
+    for arm in read_arms(run):
+        [last] = arm.rounds[-1]  # one sampling seed
+        for mode in MODES:
+            hops = [(int(n), of) for n, of in last.modes[mode]["by_hops"].items() if int(n) > beyond]
+            num = sum(of["n"] for _, of in hops)
+            found["rates"][f"{arm.name}/{mode}"] = {rate: sum(of[rate] for _, of in hops) / num for rate in RATES}
+        answers = last.modes["sampled"]["by_answer"]
+        found["answers"][arm.name] = {a: {rate: of[rate] / of["n"] for rate in RATES} for a, of in answers.items()}
+        rounds = [rollout["by_answer"] for each in arm.rollouts for rollout in each]
+        found["kept"][arm.name] = {a: sum(each[a]["kept"] for each in rounds) for a in answers}
+        found["filters"][arm.name] = {
+            name: [precision.count, precision.n, recall.n]
+            for name, (precision, recall) in measured(_sampled(run, arm.name)).items()
+        }
+    return found
+
+
+def _sampled(run: Path, arm: str) -> list[Trace]:
+    paths = [path for path in trace_files([run / arm]) if path.name == "traces.jsonl"]
+    return [read_trace(record) for path in paths for record in read_records(path)]
+
+
+def page(found: dict[str, Any]) -> str:
+    """Return the tables as Markdown, in percent and percentage points."""
+    runs, beyond = found["runs"], found["beyond"]
+    arms = list(runs[0]["answers"])
+    rows: list[list[str]] = []
+    for mode in MODES:
+        for rate in RATES:
+            for arm in arms:
+                own = [run["rates"][f"{arm}/{mode}"][rate] for run in runs]
+                lead = [run["rates"][f"{FIRST}/{mode}"][rate] - value for run, value in zip(runs, own, strict=True)]
+                rows.append([mode, rate, arm, _percent(own), "" if arm == FIRST else _lead(lead)])
+    greedy = markdown([f"beyond {beyond} hops", "rate", "arm", "after the last round", "strict's lead"], rows, "lllrr")
+    rows = [
+        [arm, answer, *(_percent([run["answers"][arm][answer][rate] for run in runs]) for rate in RATES),
+         _share([run["kept"][arm] for run in runs], answer)]
+        for arm in arms for answer in runs[0]["answers"][arm]
+    ]  # fmt: skip
+    answers = markdown(["arm", "gold answer", *RATES, "of what was kept"], rows, "llrrr")
+    rows = []
+    filters: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
+    for run in runs:
+        for arm in arms:
+            for name, counts in run["filters"][arm].items():
+                filters[arm, name].append(counts)
+    for (arm, name), counts in filters.items():
+        rows.append([arm, name, _percent([a / b for a, b, _ in counts]), _percent([a / c for a, _, c in counts])])
+    as_certificates = markdown(["sampled by", "filter", "precision", "recall"], rows, "llrr")
+    opening = f"{len(runs)} bases; means with 95% intervals over bases; of all hops unless it says other."
+    return "\n".join([f"{opening}\n", greedy, answers, as_certificates])
+
+
+def _percent(values: list[float]) -> str:
+    own = over_bases(values)
+    spans = "" if own["interval"] is None else " ({:.1f} to {:.1f})".format(*(100 * end for end in own["interval"]))
+    return f"{100 * own['mean']:.1f}{spans}"
+
+
+def _lead(values: list[float]) -> str:
+    own = over_bases(values)
+    return f"{points(own['mean'])} ({points(own['interval'])}), p = {own['p_signs']:.2g}"
+
+
+def _share(kept: list[dict[str, int]], answer: str) -> str:
+    return _percent([each[answer] / sum(each.values()) for each in kept])
+
+
+def main(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN..")],
+    beyond: Annotated[int, typer.Option("--beyond", help="The most hops that the bases were taught.")],
+    out: Annotated[Path, typer.Option("--out", help="The folder of details.json and details.md.")],
+) -> None:
+    """Write greedy rates, rates by gold answer and cheap filters over bases."""
+    found = {"beyond": beyond, "runs": [details(run, beyond) for run in runs]}
+    write_json(out / "details.json", found)
+    write_text(out / "details.md", page(found))
+
+
+if __name__ == "__main__":
+    typer.run(main)
