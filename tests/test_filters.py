@@ -15,7 +15,7 @@ from training.curation.filters import (
     false_positives,
     funnel,
     is_lucky,
-    is_well_formed,
+    looks_proved,
     outline,
     select,
     subsample,
@@ -134,11 +134,7 @@ def test_false_positives_are_a_share_of_the_lucky_and_have_a_pattern_where_one_i
     assert false_positives(all_, 0.0, None, seed=1) == []
 
 
-def _said(text: str, *, hops: int = 2) -> Trace:
-    problem = Problem(
-        "p", "prontoqa", "Tom is a cat.", "True or false: Tom is not shy.", answer="false", meta={"hops": hops}
-    )
-    return Trace("t", problem, "cot", text, finished=True)
+ASKED = Problem("p", "prontoqa", "Tom is a cat.", "True or false: Tom is not shy.", answer="false", meta={"hops": 2})
 
 
 @pytest.mark.parametrize(
@@ -153,7 +149,7 @@ def _said(text: str, *, hops: int = 2) -> Trace:
     ],
 )
 def test_what_looks_proved_is_long_enough_and_ends_with_the_question(text: str, is_so: bool) -> None:
-    assert is_well_formed(_said(text)) is is_so
+    assert looks_proved(ASKED, text) is is_so
 
 
 def test_each_gold_answer_is_counted_where_it_is_one_of_few() -> None:

@@ -61,11 +61,11 @@ def page(found: dict[str, Any]) -> str:
         for rate in RATES:
             for arm in arms:
                 own = [run["rates"][f"{arm}/{mode}"][rate] for run in runs]
-                lead = [run["rates"][f"{FIRST}/{mode}"][rate] - value for run, value in zip(runs, own, strict=True)]
-                rows.append([mode, rate, arm, _percent(own), "" if arm == FIRST else _lead(lead)])
+                ahead = [run["rates"][f"{FIRST}/{mode}"][rate] - value for run, value in zip(runs, own, strict=True)]
+                rows.append([mode, rate, arm, percent(own), "" if arm == FIRST else lead(ahead)])
     greedy = markdown([f"beyond {beyond} hops", "rate", "arm", "after the last round", "strict's lead"], rows, "lllrr")
     rows = [
-        [arm, answer, *(_percent([run["answers"][arm][answer][rate] for run in runs]) for rate in RATES),
+        [arm, answer, *(percent([run["answers"][arm][answer][rate] for run in runs]) for rate in RATES),
          _share([run["kept"][arm] for run in runs], answer)]
         for arm in arms for answer in runs[0]["answers"][arm]
     ]  # fmt: skip
@@ -77,25 +77,27 @@ def page(found: dict[str, Any]) -> str:
             for name, counts in run["filters"][arm].items():
                 filters[arm, name].append(counts)
     for (arm, name), counts in filters.items():
-        rows.append([arm, name, _percent([a / b for a, b, _ in counts]), _percent([a / c for a, _, c in counts])])
+        rows.append([arm, name, percent([a / b for a, b, _ in counts]), percent([a / c for a, _, c in counts])])
     as_certificates = markdown(["sampled by", "filter", "precision", "recall"], rows, "llrr")
     opening = f"{len(runs)} bases; means with 95% intervals over bases; of all hops unless it says other."
     return "\n".join([f"{opening}\n", greedy, answers, as_certificates])
 
 
-def _percent(values: list[float]) -> str:
+def percent(values: list[float]) -> str:
+    """Return the mean in percent with its interval over bases."""
     own = over_bases(values)
     spans = "" if own["interval"] is None else " ({:.1f} to {:.1f})".format(*(100 * end for end in own["interval"]))
     return f"{100 * own['mean']:.1f}{spans}"
 
 
-def _lead(values: list[float]) -> str:
+def lead(values: list[float]) -> str:
+    """Return the mean in percentage points with its interval, and p by exact flips of the signs."""
     own = over_bases(values)
     return f"{points(own['mean'])} ({points(own['interval'])}), p = {own['p_signs']:.2g}"
 
 
 def _share(kept: list[dict[str, int]], answer: str) -> str:
-    return _percent([each[answer] / sum(each.values()) for each in kept])
+    return percent([each[answer] / sum(each.values()) for each in kept])
 
 
 def main(

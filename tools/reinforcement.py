@@ -6,6 +6,7 @@ killed starts over: its files are put in place together, at the end.
 
 import hashlib
 import shutil
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,17 +16,18 @@ from pydantic import Field, model_validator
 
 from critics.errors import InputError, RunFailed
 from critics.judge import JudgePool
-from critics.problem import Problem
+from critics.problem import Problem, read_problem
 from critics.replay.grades import count_by_grade
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from rollout.policies.policy import load_tokenizer, model_digest
 from rollout.prompts.prompt import messages, text
 from rollout.records.digests import adapter_weights_digest, file_digest
 from rollout.records.traces import read_judgement
-from training.configuration.learning import TrainingConfig
+from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.problems import ProblemsConfig
 from training.configuration.section import Positive, Section, read_yaml, validated
+from training.curation.filters import looks_proved
 from training.finetuning.architecture import require_suited, trainable_model
 from training.finetuning.job import FineTuning
 from training.lineage.adapters import MANIFEST, not_finite
@@ -56,6 +58,8 @@ class ReinforcementConfig(Section):
     credit: Literal["attempt", "first_bad_step"] = "attempt"
     """Part of an attempt below its group's mean that is punished: all of it, or from its first bad step on, where one
     is known (GRPO)."""
+    reward: Literal["certified", "right", "well-formed"] = "certified"
+    """Reward of an attempt, 1 or 0: for a certificate, for its answer, or for what the filter `well-formed` keeps."""
     thoughts: Literal["judged", "ignored"] = "judged"
     """Thoughts before a reply. judged: it is a part of the text, and a sentence of it that is false or not
     read earns nothing. ignored: the reply alone is judged, and no token of the thought is learnt (GRPO)."""
@@ -95,7 +99,8 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
     shutil.rmtree(work, ignore_errors=True)
     with JudgePool(jobs=config.jobs, timeout_s=config.timeout_s) as pool:
         certified = CertifiedReward(pool.judge, judged.append, config.thoughts)
-        trainer = _trainer(config, problems, certified, work)
+        reward = certified if config.reward == "certified" else ByFilter(certified, judged, config.reward)
+        trainer = _trainer(config, problems, reward, work)
         trainer.train()
     trainer.model.save_pretrained(str(work / "final"))
     if (strange := not_finite(work / "final")) is not None:
@@ -110,6 +115,7 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
         "trained": True,
         "algorithm": config.algorithm,
         "credit": config.credit,
+        "reward": config.reward,
         "thoughts": config.thoughts,
         "base": model_digest(config.model.pinned),
         "config": hashlib.sha256(config.model_dump_json().encode()).hexdigest(),
@@ -125,6 +131,27 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
     return made
 
 
+class ByFilter:
+    """The reward of a filter without a critic; the critic's verdict is recorded beside it, and pays nothing."""
+
+    __name__ = "filter"
+
+    def __init__(self, certified: CertifiedReward, judged: list[dict[str, Any]], keep: Literal["right", "well-formed"]):
+        self._certified, self._judged, self._keep = certified, judged, keep
+
+    def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """Return one reward a completion."""
+        before = len(self._judged)
+        self._certified(prompts, completions, **columns)
+        for record in self._judged[before:]:
+            problem, verdict = read_problem(record["problem"]), read_judgement(record["judgement"])
+            is_paid = verdict.answer == problem.answer
+            if self._keep == "well-formed":
+                is_paid = is_paid and looks_proved(problem, record["completion"])
+            record["reward"] = float(is_paid)
+        return [record["reward"] for record in self._judged[before:]]
+
+
 def dataset(config: ReinforcementConfig, problems: list[Problem]) -> Any:
     """Return what TRL trains on, as a `datasets.Dataset`."""
     datasets: Any = import_module("datasets")
@@ -136,7 +163,7 @@ def dataset(config: ReinforcementConfig, problems: list[Problem]) -> Any:
     return datasets.Dataset.from_list(list(rows(problems, prompt, config.format)))
 
 
-def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: CertifiedReward, work: Path) -> Any:
+def _trainer(config: ReinforcementConfig, problems: list[Problem], reward: Any, work: Path) -> Any:
     import torch
 
     if not torch.cuda.is_available():
@@ -151,7 +178,7 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], certified: Ce
     settled = config.training.on(1)
     return trainer(
         model=trainable_model(job, require_suited(config.model, settled)),
-        reward_funcs=certified,
+        reward_funcs=reward,
         args=arguments(
             output_dir=str(work),
             per_device_train_batch_size=settled.rows_at_once,

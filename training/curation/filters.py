@@ -165,25 +165,25 @@ def kept(trace: Trace, keep: Keep) -> bool:
         case "naive" | "label":
             return comes_back_readable(trace) if trace.legs else is_right(trace)
         case "well-formed":
-            return is_right(trace) and is_well_formed(trace)
+            return is_right(trace) and looks_proved(trace.problem, trace.completion)
         case "majority":  # `select` counts the votes
             return trace.judged.answer is not None
         case "unfiltered":
             return True
 
 
-def is_well_formed(trace: Trace) -> bool:
+def looks_proved(problem: Problem, completion: str) -> bool:
     """Say whether an English attempt looks proved: long enough for its problem's hops, and it ends with the question.
 
     Sentences of the context are not counted. The last sentence before the answer has all words of the question but
     `not`. No premise is read.
     """
-    *said, _ = [line for line in trace.completion.strip().split("\n") if line.strip()] or [""]
+    *said, _ = [line for line in completion.strip().split("\n") if line.strip()] or [""]
     sentences = re.findall(r"[^.!?]+[.!?]", " ".join(said))
-    asked = trace.problem.question.rpartition(":")[2]
+    asked = problem.question.rpartition(":")[2]
     wanted, ends = (set(re.findall(r"\w+", text.lower())) - {"not"} for text in (asked, (sentences or [""])[-1]))
-    num_own = sum(sentence.strip() not in trace.problem.context for sentence in sentences)
-    return num_own >= trace.problem.meta.get("hops", 0) and wanted <= ends
+    num_own = sum(sentence.strip() not in problem.context for sentence in sentences)
+    return num_own >= problem.meta.get("hops", 0) and wanted <= ends
 
 
 def balanced(traces: Sequence[Trace], *, seed: int) -> list[Trace]:
