@@ -7,7 +7,6 @@ Lengths come from the arms' own prompts and from reference demonstrations of the
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
@@ -25,8 +24,6 @@ from training.planning.speed import (
     UNKNOWN_CRITIC_S,
     MachineSpeeds,
     Speed,
-    few,
-    measured_speed,
     stated_speed,
     with_measured,
 )
@@ -36,8 +33,6 @@ from training.rounds.problems import training_problems
 from training.rounds.run import num_attempts, num_shared, server_must_do
 from training.workers.choice import check_shares, cores_for_each, gpus_of, lines_at_once, num_samplers
 
-SMALL = 300_000_000
-"""Parameters up to which a local model is loaded and timed; more would make a look ahead a wait."""
 PROCESS_BYTES = 0.6 * GIB
 """A Python process with torch and transformers, before any model."""
 
@@ -193,16 +188,14 @@ def forecast(config: RunConfig, on: str | None = None, machine: MachineSpeeds | 
         plan=Plan({}, division.lines, device.name, config.model.engine, ""),
         lengths=lengths,
         by_arm=by_arm,
-        speed=Speed(0, 0, 0, UNKNOWN_CRITIC_S, measured=False),
+        speed=Speed(0, 0, 0, UNKNOWN_CRITIC_S),
         engine=f"the server at {server.base_url}" if server else config.model.engine,
         merges=size == 4 or config.training.method == "full" or has_engine or server is not None,
     )
     least = memory_of_training(shape, most_sparing(settled, num_processes=division.processes), **asked)
     _must_fit(found, config, longest, (least.total, rollout_bytes(config, shape, lengths, size, rows=1)))
-    is_small = Path(config.model.name).is_dir() and shape.num_params <= SMALL
-    can_be_timed = on is None and not has_engine and server is None and is_small
-    speed = measured_speed(config, lengths) if can_be_timed else stated_speed(shape, device, config, lengths, size)
-    if machine is not None and not can_be_timed:
+    speed = stated_speed(shape, device, config, lengths, size)
+    if machine is not None:
         speed = with_measured(speed, machine, shape, device, config)
     return replace(found, speed=speed, plan=_plan(found, config, speed))
 
@@ -326,7 +319,8 @@ def _plan(found: Forecast, config: RunConfig, speed: Speed) -> Plan:
 
 def arm_lengths(config: RunConfig) -> dict[str, Lengths]:
     """Measure prompts and references of each arm at the run's first problems."""
-    problems = training_problems(few(config, SAMPLED), config.seeds[0], 0)
+    star = config.star.model_copy(update={"problems_per_round": min(SAMPLED, config.star.problems_per_round)})
+    problems = training_problems(config.model_copy(update={"star": star}), config.seeds[0], 0)
     with DialogReviewPool(timeout_s=config.actor_critic.timeout_s) as reviews:
         return {arm.name: lengths_of(config, arm, problems, reviews) for arm in config.arms}
 

@@ -1,4 +1,4 @@
-"""Speed of a run: timed on a few batches of a small local model, else by its device's data sheet.
+"""Speed of a run: by its device's data sheet, or by what the processor here was measured to compute and copy.
 
 Speeds that `certistar bench gpu` measured of the nearest model are carried over to the run's: each is multiplied by how
 much more, or less, the data sheet's estimate says the run's model takes than the measured one.
@@ -6,19 +6,15 @@ much more, or less, the data sheet's estimate says the run's model takes than th
 
 import math
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from time import perf_counter
-from typing import Any
 
 from critics.errors import InputError
 from training.configuration.fine_tuning import TrainingConfig
-from training.configuration.run import ArmConfig, RunConfig
-from training.finetuning.architecture import with_lora
+from training.configuration.run import RunConfig
 from training.finetuning.compute import ModelShape, cache_bytes, forward_flops, recomputed_flops, training_flops
 from training.hardware import HOST, Device
 from training.planning.lengths import Lengths
-from training.rounds.problems import training_problems
 
 TRAINING_SHARE, DECODING_SHARE = 0.4, 0.5
 """Shares of a device's published speed that fine-tuning and decoding usually get; assumed, not measured."""
@@ -41,19 +37,12 @@ class Speed:
     row_s: float
     training_token_s: float
     critic_s: float
-    measured: bool
     start_s: float = 0.0
     """Seconds of a stage's process until it begins."""
     load_s: float = 0.0
     """Seconds to load a model."""
     source: str = ""
     """Source of the numbers, for people."""
-
-
-def few(config: RunConfig, num: int) -> RunConfig:
-    """Return the configuration with at most so many problems a round."""
-    num = min(num, config.star.problems_per_round)
-    return config.model_copy(update={"star": config.star.model_copy(update={"problems_per_round": num})})
 
 
 def stated_speed(shape: ModelShape, device: Device, config: RunConfig, lengths: Lengths, size: int) -> Speed:
@@ -76,85 +65,11 @@ def stated_speed(shape: ModelShape, device: Device, config: RunConfig, lengths: 
         row,
         work / (TRAINING_SHARE * device.flops),
         UNKNOWN_CRITIC_S,
-        measured=False,
         start_s=GPU_START_S if device.name != HOST else HOST_START_S,
         load_s=size * shape.num_params / LOAD_BYTES_S,
         source=f"estimated from the {told} of {device.name.removesuffix(' (data sheet)')} ({TRAINING_SHARE:.0%} of its "
         f"operations and {DECODING_SHARE:.0%} of its bandwidth{launches}), not measured",
     )
-
-
-def measured_speed(config: RunConfig, lengths: Lengths) -> Speed:
-    """Time two batches of the first arm, a few batches of fine-tuning, and the critic on what was written."""
-    from critics.judge import judge_record
-    from training.lessons.references import completions
-    from training.workers.policy import quiet_policy
-    from training.workers.strategies import no_review, strategy_of
-
-    arm = next((a for a in config.arms if a.decoding == "guided"), config.arms[0])
-    began = perf_counter()
-    policy: Any = quiet_policy(config, arm, None)
-    load = perf_counter() - began
-    problems = training_problems(few(config, 16), config.seeds[0], 0)
-    if arm.format == "asp":
-        step, row = _decoding_seconds(lambda n: _free(policy, problems[:n], config, arm))
-    else:
-        strategy = strategy_of(config, arm, trained=False, review=no_review)
-        sampling = replace(config.sampling.sampling(arm.decoding, samples=1), max_new_tokens=_PROBE_TOKENS)
-        step, row = _decoding_seconds(lambda n: list(strategy.attempts(policy, problems[:n], sampling, seed=0)))
-    shown = completions(problems, "guided") if arm.format == "guided" else []
-    began = perf_counter()
-    for record in shown:
-        judge_record(record.record())
-    critic = (perf_counter() - began) / len(shown) if shown else UNKNOWN_CRITIC_S
-    tokens = max(2, round(lengths.prompt + lengths.completion))
-    return Speed(
-        step,
-        row,
-        _training_seconds(policy, config, tokens),
-        critic,
-        measured=True,
-        start_s=HOST_START_S if policy.device.type == "cpu" else GPU_START_S,
-        load_s=load,
-        source="measured here, a few batches of this model",
-    )
-
-
-_PROBE_TOKENS = 40
-
-
-def _free(policy: Any, problems: list[Any], config: RunConfig, arm: ArmConfig) -> object:
-    sampling = replace(config.sampling.sampling(arm.decoding, samples=1), max_new_tokens=_PROBE_TOKENS)
-    return policy.complete([policy.prompt(p) for p in problems], None, list(range(len(problems))), sampling)
-
-
-def _decoding_seconds(write: Callable[[int], object]) -> tuple[float, float]:
-    """Return the seconds of a token for the batch and for each of its rows, from a batch of 2 and one of 16."""
-    write(2)  # the first builds masks and caches
-    times: dict[int, float] = {}
-    for rows in (2, 16):
-        began = perf_counter()
-        write(rows)
-        times[rows] = (perf_counter() - began) / _PROBE_TOKENS
-    row = max(0.0, (times[16] - times[2]) / 14)
-    return max(0.0, times[2] - 2 * row), row
-
-
-def _training_seconds(policy: Any, config: RunConfig, tokens: int) -> float:
-    """Return the seconds of one token forward and backward, with an adapter as the configuration has it."""
-    import torch
-
-    model = policy.model
-    if config.training.method != "full":
-        model = with_lora(model, config.training)
-    model.train()
-    ids = torch.randint(0, model.config.vocab_size, (config.training.rows_at_once, tokens), device=policy.device)
-    times: list[float] = []
-    for _ in range(3):
-        began = perf_counter()
-        model(input_ids=ids, labels=ids).loss.backward()
-        times.append(perf_counter() - began)
-    return min(times) / ids.numel()
 
 
 BYTES = 2
