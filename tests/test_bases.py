@@ -116,6 +116,10 @@ def test_the_command_writes_table_figure_and_numbers(runs: list[Path], tmp_path:
     assert (out / "table.md").read_text() in done.output
     assert len(json.loads((out / "bases.json").read_text())["leads"]) == 6
     assert (out / "forest.svg").read_text().count("<svg") == 1
+    tex = tmp_path / "tables.tex"
+    assert CliRunner().invoke(app, ["compare", *map(str, runs), "--bases", "--out", str(tex)]).exit_code == 0
+    rates, leads = tex.read_text(encoding="utf-8").split("\n\n")
+    assert all(r"\midrule" in one and one.count("tabular") == 2 for one in (rates, leads))
     page = tmp_path / "page.html"
     done = CliRunner().invoke(app, ["compare", *map(str, runs), "--bases", "--out", str(page)])
     assert done.exit_code == 0, done.output

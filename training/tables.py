@@ -44,6 +44,23 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[str]], align: str, **optio
     return made
 
 
+def latex(made: Any) -> str:
+    """Return a `rich` table as a LaTeX `tabular` with the rules of booktabs."""
+    import re
+
+    from rich.text import Text
+
+    def said(cell: str) -> str:
+        return re.sub("([<>])", r"$\1$", re.sub(r"([&%$#_{}])", r"\\\1", Text.from_markup(cell).plain))
+
+    columns = [[column.header, *column.cells] for column in made.columns]
+    told = [[*map(said, row)] for row in zip(*columns, strict=True)]
+    lines = [f"{' & '.join(row)} \\\\" for row in told]
+    sides = "".join("r" if column.justify == "right" else "l" for column in made.columns)
+    body = "\n".join([r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
+    return f"\\begin{{tabular}}{{{sides}}}\n{body}\n\\end{{tabular}}\n"
+
+
 def percent(found: Proportion | float | None, nothing: str = "–") -> str:
     """Return `51.3%`, or `nothing` where nothing was measured."""
     rate = (found.rate if found.n else None) if isinstance(found, Proportion) else found

@@ -12,7 +12,7 @@ from training.commands.messages import say
 from training.commands.options import Json
 from training.records.run_folder import scores_files
 from training.records.store import write_json, write_text
-from training.tables import console
+from training.tables import console, grid, latex
 
 EXAMPLE = "certistar compare checkpoints/demo --json"
 
@@ -27,7 +27,7 @@ def compare(
         Path | None,
         typer.Option(
             "--out",
-            help="Write the numbers there as JSON, a page (.html), or each answer (.csv); of evaluations a folder.",
+            help="Write the numbers as JSON, a page (.html), tables (.tex) or answers (.csv); of evaluations a folder.",
         ),
     ] = None,
     unpaired: Annotated[
@@ -36,7 +36,8 @@ def compare(
     bases: Annotated[
         bool,
         typer.Option(
-            "--bases", help="Runs of different base models: intervals over bases; --out is a folder, or a page (.html)."
+            "--bases",
+            help="Runs of different base models: intervals over bases; --out: folder, page (.html) or tables (.tex).",
         ),
     ] = False,
     beyond: Annotated[
@@ -75,6 +76,8 @@ def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaire
         from training.reporting.traces import Survey
 
         write_text(out, render(report, Survey(), verdict_sentence(report)))
+    elif out is not None and out.suffix == ".tex":
+        write_text(out, "\n".join(map(latex, (table(report), comparison_table(report)))))
     elif out is not None and out.suffix == ".csv":
         from training.reporting.runs import outcomes_of, read_arms
 
@@ -96,7 +99,16 @@ def _compare_bases(
     runs: Sequence[Path], beyond: int | None, against: str | None, as_json: bool, out: Path | None
 ) -> None:
     """Print the arms' rates and leads over base models; `out` gets table, forest plot and numbers, or is a page."""
-    from training.reporting.bases import bases_figure, bases_table, compare_bases, dose_figure
+    from training.reporting.bases import (
+        LEAD_COLUMNS,
+        bases_figure,
+        bases_table,
+        compare_bases,
+        dose_figure,
+        lead_rows,
+        rate_rows,
+        round_columns,
+    )
 
     found = compare_bases(runs, beyond, against)
     table = bases_table(found)
@@ -104,6 +116,10 @@ def _compare_bases(
         from training.reporting.report import bases_page
 
         write_text(out, bases_page(found, runs))
+    elif out is not None and out.suffix == ".tex":
+        rounds = round_columns(found)
+        rates = grid(["arm", "problems", "rate", *rounds], rate_rows(found), "lll" + "r" * len(rounds))
+        write_text(out, "\n".join(map(latex, (rates, grid(LEAD_COLUMNS, lead_rows(found), "lllrrrrll")))))
     elif out is not None:
         write_text(out / "table.md", table)
         write_text(out / "forest.svg", bases_figure(found))
@@ -128,6 +144,8 @@ def _compare_traces(files: Sequence[Path], as_json: bool, out: Path | None) -> N
         unjudged = [record for record in records if record.get("judgement") is None]
         for record, judgement in zip(unjudged, judging(1, 10.0, anew=True)(unjudged), strict=True):
             record["judgement"] = judgement
+        if not records:
+            raise InputError(f"{path}: holds no attempts; name a file of traces, or the folder of a run")
         try:
             found[str(path)] = samples_of(map(read_trace, records))
         except RecordError as error:
