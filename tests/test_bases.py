@@ -120,6 +120,8 @@ def test_the_command_writes_table_figure_and_numbers(runs: list[Path], tmp_path:
     assert CliRunner().invoke(app, ["compare", *map(str, runs), "--bases", "--out", str(tex)]).exit_code == 0
     rates, leads = tex.read_text(encoding="utf-8").split("\n\n")
     assert all(r"\midrule" in one and one.count("tabular") == 2 for one in (rates, leads))
+    table = ["compare", *map(str, runs), "--bases", "--out", str(tmp_path / "answers.csv")]
+    assert CliRunner().invoke(app, table).exit_code == 2  # bases have no table of answers, and no folder is called so
     page = tmp_path / "page.html"
     done = CliRunner().invoke(app, ["compare", *map(str, runs), "--bases", "--out", str(page)])
     assert done.exit_code == 0, done.output

@@ -45,20 +45,13 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[str]], align: str, **optio
 
 
 def latex(made: Any) -> str:
-    """Return a `rich` table as a LaTeX `tabular` with the rules of booktabs."""
-    import re
-
+    """Return a `rich` table as LaTeX, with the rules of booktabs."""
+    from pandas import DataFrame
     from rich.text import Text
 
-    def said(cell: str) -> str:
-        return re.sub("([<>])", r"$\1$", re.sub(r"([&%$#_{}])", r"\\\1", Text.from_markup(cell).plain))
-
-    columns = [[column.header, *column.cells] for column in made.columns]
-    told = [[*map(said, row)] for row in zip(*columns, strict=True)]
-    lines = [f"{' & '.join(row)} \\\\" for row in told]
+    columns = {column.header: [Text.from_markup(cell).plain for cell in column.cells] for column in made.columns}
     sides = "".join("r" if column.justify == "right" else "l" for column in made.columns)
-    body = "\n".join([r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
-    return f"\\begin{{tabular}}{{{sides}}}\n{body}\n\\end{{tabular}}\n"
+    return DataFrame(columns).to_latex(index=False, column_format=sides, escape=True)
 
 
 def percent(found: Proportion | float | None, nothing: str = "–") -> str:

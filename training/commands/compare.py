@@ -55,15 +55,27 @@ def compare(
         if value is not None and not bases:
             raise InputError(f"{option}: is for --bases; add it")
     if bases:
+        _must_be(out, "", ".html", ".tex")
         _compare_bases(runs, beyond, against, as_json, out)
     elif any(run.is_file() for run in runs):
+        _must_be(out, ".json")
         _compare_traces(runs, as_json, out)
     elif any(scores_files(run) for run in runs):
+        _must_be(out, "")
         _compare_benchmarks(runs, out)
     elif any(not (run / "lines.json").exists() and any(run.rglob("evaluation.json")) for run in runs):
+        _must_be(out, "")
         _compare_evaluations(runs, as_json, out)
     else:
+        _must_be(out, ".json", ".html", ".tex", ".csv")
         _compare_runs(runs, as_json, out, unpaired)
+
+
+def _must_be(out: Path | None, *endings: str) -> None:
+    """Raise `InputError` where `out` ends as another kind of output does; no ending is a folder."""
+    if out is not None and out.suffix in {"", ".json", ".html", ".tex", ".csv"} - {*endings}:
+        offered = ", ".join(f"a file that ends in {ending}" if ending else "a folder" for ending in endings)
+        raise InputError(f"--out {out}: what is compared here is written to {offered}")
 
 
 def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaired: bool) -> None:
@@ -99,32 +111,23 @@ def _compare_bases(
     runs: Sequence[Path], beyond: int | None, against: str | None, as_json: bool, out: Path | None
 ) -> None:
     """Print the arms' rates and leads over base models; `out` gets table, forest plot and numbers, or is a page."""
-    from training.reporting.bases import (
-        LEAD_COLUMNS,
-        bases_figure,
-        bases_table,
-        compare_bases,
-        dose_figure,
-        lead_rows,
-        rate_rows,
-        round_columns,
-    )
+    from training.reporting import bases as over
 
-    found = compare_bases(runs, beyond, against)
-    table = bases_table(found)
+    found = over.compare_bases(runs, beyond, against)
+    table = over.bases_table(found)
     if out is not None and out.suffix == ".html":
         from training.reporting.report import bases_page
 
         write_text(out, bases_page(found, runs))
     elif out is not None and out.suffix == ".tex":
-        rounds = round_columns(found)
-        rates = grid(["arm", "problems", "rate", *rounds], rate_rows(found), "lll" + "r" * len(rounds))
-        write_text(out, "\n".join(map(latex, (rates, grid(LEAD_COLUMNS, lead_rows(found), "lllrrrrll")))))
+        rounds = over.round_columns(found)
+        rates = grid(["arm", "problems", "rate", *rounds], over.rate_rows(found), "lll" + "r" * len(rounds))
+        write_text(out, "\n".join(map(latex, (rates, grid(over.LEAD_COLUMNS, over.lead_rows(found), "lllrrrrll")))))
     elif out is not None:
         write_text(out / "table.md", table)
-        write_text(out / "forest.svg", bases_figure(found))
+        write_text(out / "forest.svg", over.bases_figure(found))
         if found["doses"]:
-            write_text(out / "dose.svg", dose_figure(found))
+            write_text(out / "dose.svg", over.dose_figure(found))
         write_json(out / "bases.json", found)
     print(json.dumps(found) if as_json else table)
 
@@ -141,11 +144,11 @@ def _compare_traces(files: Sequence[Path], as_json: bool, out: Path | None) -> N
     found: dict[str, list[Samples]] = {}
     for path in files:
         records = [dict(each.record) for each in read_attempts(path)]
+        if not records:
+            raise InputError(f"{path}: holds no attempts; name a file of traces, or the folder of a run")
         unjudged = [record for record in records if record.get("judgement") is None]
         for record, judgement in zip(unjudged, judging(1, 10.0, anew=True)(unjudged), strict=True):
             record["judgement"] = judgement
-        if not records:
-            raise InputError(f"{path}: holds no attempts; name a file of traces, or the folder of a run")
         try:
             found[str(path)] = samples_of(map(read_trace, records))
         except RecordError as error:

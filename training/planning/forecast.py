@@ -21,7 +21,7 @@ from training.finetuning.compute import training_memory as memory_of_training
 from training.hardware import GIB, HOST, Device, device_here, device_named, memory_of_a_core, num_training_processes
 from training.planning.lengths import KNOWN, SAMPLED, Lengths, is_made_here, lengths_of, window_of
 from training.planning.speed import (
-    UNKNOWN_CRITIC_S,
+    CRITIC_S,
     MachineSpeeds,
     Speed,
     stated_speed,
@@ -188,7 +188,7 @@ def forecast(config: RunConfig, on: str | None = None, machine: MachineSpeeds | 
         plan=Plan({}, division.lines, device.name, config.model.engine, ""),
         lengths=lengths,
         by_arm=by_arm,
-        speed=Speed(0, 0, 0, UNKNOWN_CRITIC_S),
+        speed=Speed(0, 0, 0),
         engine=f"the server at {server.base_url}" if server else config.model.engine,
         merges=size == 4 or config.training.method == "full" or has_engine or server is not None,
     )
@@ -283,7 +283,7 @@ def _plan(found: Forecast, config: RunConfig, speed: Speed) -> Plan:
     star, sampling, evaluation = config.star, config.sampling, config.evaluation
     division = found.division
     line_gpus, policies = division.processes if found.gpus else 0, division.policies
-    critic_s = speed.critic_s / (config.workers.critics or cores_for_each(division.lines))
+    critic_s = CRITIC_S / (config.workers.critics or cores_for_each(division.lines))
     rounds, bases = found.num_lines * star.rounds, found.num_units - found.num_lines
     own = sum(arm.taught_by == "itself" for arm in config.arms) * star.rounds - num_shared(config)
     asked = own * len(config.seeds)

@@ -26,7 +26,8 @@ GPU_START_S, HOST_START_S = 15.0, 0.7
 first is assumed, the second was measured."""
 LOAD_BYTES_S = 2e9
 """Bytes a second of weights that are read from a local disk; assumed."""
-UNKNOWN_CRITIC_S = 0.02
+CRITIC_S = 0.02
+"""Seconds of a verdict; assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,6 @@ class Speed:
     step_s: float
     row_s: float
     training_token_s: float
-    critic_s: float
     start_s: float = 0.0
     """Seconds of a stage's process until it begins."""
     load_s: float = 0.0
@@ -64,7 +64,6 @@ def stated_speed(shape: ModelShape, device: Device, config: RunConfig, lengths: 
         step,
         row,
         work / (TRAINING_SHARE * device.flops),
-        UNKNOWN_CRITIC_S,
         start_s=GPU_START_S if device.name != HOST else HOST_START_S,
         load_s=size * shape.num_params / LOAD_BYTES_S,
         source=f"estimated from the {told} of {device.name.removesuffix(' (data sheet)')} ({TRAINING_SHARE:.0%} of its "
