@@ -136,6 +136,21 @@ SHAPES = {"sharegpt": sharegpt, "messages": messages, "alpaca": alpaca, "alpaca_
           "preference_chats": preference_chats, "stepwise": stepwise, "several_options": several_options}  # fmt: skip
 
 
+def nemo_gym() -> list[Row]:
+    """Return rollouts of NeMo-Gym, with thoughts in an item of their own; each was paid by its answer."""
+    part = {"annotations": [], "type": "output_text", "logprobs": []}
+    made: list[Row] = []
+    for number, row in enumerate(clean()):
+        thought = {"id": "r", "type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}
+        message = {"id": "m", "type": "message", "role": "assistant", "status": "completed",
+                   "content": [part | {"text": _answered(row)}]}  # fmt: skip
+        asked = {"input": [{"role": "user", "type": "message", "content": _asked(row)}], "instructions": SYSTEM}
+        response = {"object": "response", "status": "completed", "output": [thought, message]}
+        made.append({"_ng_task_index": number % 3, "_ng_rollout_index": number, "responses_create_params": asked,
+                     "response": response, "reward": 1.0, "expected_answer": row["answer"]})  # fmt: skip
+    return made
+
+
 def batch() -> list[list[Row]]:
     """Return the lines of a batch's input and of its output, in another order."""
     given: list[Row] = []

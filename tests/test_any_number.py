@@ -288,7 +288,7 @@ def test_a_checkpoint_of_other_examples_or_settings_is_not_gone_on_from(job, dat
 
     saving = with_(job, "adapter", checkpoint_steps=1)
     with monkeypatch.context() as patch:
-        patch.setattr("training.finetuning.callbacks.is_asked", lambda: True)
+        patch.setattr("training.finetuning.trainer.is_asked", lambda: True)
         with pytest.raises(Preempted):
             train_here(saving)
     for other in (with_(saving, "adapter", learning_rate=1e-3), replace(saving, seed=4)):
@@ -305,22 +305,7 @@ def test_a_checkpoint_of_other_examples_or_settings_is_not_gone_on_from(job, dat
 @pytest.mark.parametrize(
     ("environment", "keys", "told"),
     [
-        (
-            {"ACCELERATE_USE_DEEPSPEED": "true", "ACCELERATE_DEEPSPEED_ZERO_STAGE": "3"},
-            {},
-            "zero3 .* set training.sharding=zero3",
-        ),
-        ({"ACCELERATE_USE_DEEPSPEED": "true", "ACCELERATE_DEEPSPEED_ZERO_STAGE": "2"}, {"sharding": "zero3"}, "zero2"),
-        (
-            {"ACCELERATE_USE_DEEPSPEED": "true", "ACCELERATE_DEEPSPEED_ZERO_STAGE": "1"},
-            {},
-            "zero1 .* write fsdp2, zero2 or",
-        ),
-        (
-            {"ACCELERATE_DEEPSPEED_CONFIG_FILE": "ds.json"},
-            {"sharding": "zero2"},
-            "deepspeed_config_file, which would not",
-        ),
+        ({"ACCELERATE_USE_DEEPSPEED": "true"}, {}, "DeepSpeed"),
         ({"ACCELERATE_USE_FSDP": "true"}, {"sharding": "fsdp2"}, "fsdp1 and training.sharding is fsdp2; write fsdp2"),
         ({"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"}, {}, "set training.sharding=fsdp2"),
         ({"ACCELERATE_USE_MEGATRON_LM": "true"}, {}, "Megatron-LM"),
@@ -337,11 +322,10 @@ def test_a_launch_file_that_asks_for_something_else_is_refused_by_name(environme
 @pytest.mark.parametrize(
     ("environment", "keys"),
     [
-        ({}, {"sharding": "zero3"}),
+        ({}, {"sharding": "fsdp2"}),
         ({"ACCELERATE_MIXED_PRECISION": "bf16"}, {}),
         ({"ACCELERATE_MIXED_PRECISION": "no"}, {"precision": "float32"}),
         ({"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"}, {"sharding": "fsdp2"}),
-        ({"ACCELERATE_USE_DEEPSPEED": "true", "ACCELERATE_DEEPSPEED_ZERO_STAGE": "3"}, {"sharding": "zero3"}),
     ],
 )
 def test_a_launch_file_that_asks_for_the_same_is_as_good_as_none(environment, keys):

@@ -178,7 +178,6 @@ LAYERS = {
             "hardware",
             "records",
             "figures",
-            "estimates",
             "outcomes",
             "tables",
             "watchdog",

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from training.configuration.run import RunConfig, load_run
+from training.configuration.run import ActorCriticConfig, ProgramsConfig, RunConfig, load_run
 from training.configuration.section import ConfigError
-from training.configuration.strategies import ActorCriticConfig, ProgramsConfig
 
 ARM = {"name": "a", "keep": "strict", "decoding": "free"}
 

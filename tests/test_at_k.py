@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from rollout.records.traces import Trace, read_trace
 from training.cli import app
-from training.estimates import rate_interval
+from training.outcomes import rate_interval
 from training.reporting.samples import at_k, majority_right, one_of, samples_of
 
 CERTIFIED = ("certified", "true")

@@ -15,7 +15,7 @@ from critics.judge import judge_record
 from critics.problem import Formal, Problem
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import PropositionalFormulas
-from rollout.formulas.verifier import VerifiedPair, opinions, read_answer
+from rollout.formulas.prompt import VerifiedPair, opinions, read_answer
 from rollout.policies.policy import Completion, ScriptedPolicy
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Judgement, Trace, with_judgement
@@ -49,8 +49,8 @@ from training.autoeval.yardstick import RoundTrips
 from training.configuration.learning import CurriculumConfig
 from training.configuration.section import ConfigError
 from training.curation.filters import comes_back_readable
-from training.estimates import exact_interval
 from training.lessons.teaching import both_ways
+from training.outcomes import exact_interval
 
 VERDICTS = {"e": "certified", "d": "refuted", "u": "timeout", "m": "malformed", "v": "vacuous", "x": "error", "l": "l"}
 

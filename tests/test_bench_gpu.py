@@ -19,8 +19,16 @@ from typer.testing import CliRunner
 from tools.gpu.page import NONE, page, page_of
 from training.benches.cells import BenchCell, Setting, value
 from training.benches.parts import PARTS
-from training.benches.qualification import qualify, run_part
-from training.benches.results import FINISHED, CellResult, Machine, PartResult, read_part, without_folders
+from training.benches.results import (
+    FINISHED,
+    CellResult,
+    Machine,
+    PartResult,
+    qualify,
+    read_part,
+    run_part,
+    without_folders,
+)
 from training.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -187,7 +195,7 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_command_starts_where_nothing_else_is_installed(bare_python: Path) -> None:
-    code = "import training.benches.qualification, training.commands.bench"
+    code = "import training.benches.results, training.commands.bench"
     for missing in ("clingo", "z3", "bitsandbytes", "scipy"):
         code += f"\ntry:\n    import {missing}\n    raise SystemExit('{missing} is there')\nexcept ImportError: pass"
     done = run([str(bare_python), "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)

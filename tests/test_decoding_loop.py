@@ -12,16 +12,15 @@ from rollout.decoding import sampling as seating
 from rollout.decoding.cache import PADDING, RaggedCache, plain_head, serves_ragged_rows
 from rollout.decoding.choice import Scores, choose
 from rollout.decoding.masks import Mask, MaskEngine
-from rollout.decoding.reference import generate_batch
 from rollout.decoding.rows import Request, RequestLimits, Row
-from rollout.decoding.sampling import DecodingLoop, Seats, sample_batch
+from rollout.decoding.sampling import DecodingLoop, Seats, generate_batch, sample_batch
 from rollout.policies.policy import HuggingFacePolicy
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling, Switches
 from rollout.strategies.single import sample
-from training.benches.synthetic import END, NUM_SPECIAL, FreshOffers, offer_sets, vocabulary
-from training.benches.synthetic import PADDING as PAD
+from training.benches.decoding import END, NUM_SPECIAL, FreshOffers, offer_sets, vocabulary
+from training.benches.decoding import PADDING as PAD
 
 NUM_ROWS = 6
 SIZE = 700

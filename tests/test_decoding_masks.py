@@ -16,7 +16,7 @@ from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import ROOT, TokenTrie, bytewise
 from rollout.guides import logic
 from tools.conformance import guide as original
-from training.benches.synthetic import END, FreshOffers, offer_sets, vocabulary
+from training.benches.decoding import END, FreshOffers, offer_sets, vocabulary
 
 
 @lru_cache(maxsize=2)

@@ -8,9 +8,18 @@ import pytest
 from rollout.records.traces import read_trace
 from training.records.store import line_of
 from training.reporting import traces as shown_traces
-from training.reporting.derivations import drawing, replayed, steps_of_evidence, used_alone
 from training.reporting.report import as_data
-from training.reporting.traces import RolloutFile, Shown, pairs, survey, view
+from training.reporting.traces import (
+    RolloutFile,
+    Shown,
+    drawing,
+    pairs,
+    replayed,
+    steps_of_evidence,
+    survey,
+    used_alone,
+    view,
+)
 
 CHAIN = "[[axiom:(a x)]] [[axiom:(a 'y) -> (b 'y)]] [[axiom:(b 'y) -> (c 'y)]] [[goal:(c x)]] [[infer:(b x)]] "
 

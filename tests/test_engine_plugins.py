@@ -1,10 +1,8 @@
-"""Guides in servers of others: how a request travels, and what the plug-ins make of it in vLLM and in SGLang."""
+"""Guides in servers of others: how a request travels, and what the plug-in makes of it in vLLM."""
 
 import json
 import shutil
 import sys
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -154,92 +152,3 @@ def test_vllm_makes_a_guide_of_our_requests_and_of_others_what_it_made_before(po
     assert unpacked(bits[1], backend.num_outputs) == expected
     with pytest.raises(InputError):
         made(f"{HEADER}{{}}\n")
-
-
-# -- SGLang: its own classes, out of the installed package
-
-
-@pytest.fixture
-def sglang(monkeypatch):
-    """SGLang's module of grammar backends, read alone: the package imports CUDA."""
-    found = find_spec("sglang")
-    if found is None or not found.submodule_search_locations:
-        pytest.skip("no sglang here (its wheel, unpacked, on PYTHONPATH is enough)")
-    folder = Path(found.submodule_search_locations[0]) / "srt"
-    names = ("sglang", "srt", "srt.parser", "srt.constrained", "srt.arg_groups")
-    others = {
-        "srt.parser.reasoning_parser": ["ReasoningParser"],
-        "srt.runtime_context": ["get_context", "get_exec", "get_resources", "get_serving"],
-        "srt.server_args": ["ServerArgs"],
-    }
-    for name in (*names, *others):
-        module = ModuleType(name if name == "sglang" else f"sglang.{name}")
-        module.__path__ = []
-        for attribute in others.get(name, ()):
-            setattr(module, attribute, type(attribute, (), {}))
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    made = []
-    for path in ("constrained/base_grammar_backend", "arg_groups/choices"):
-        name = f"sglang.srt.{path.replace('/', '.')}"
-        spec = spec_from_file_location(name, folder / f"{path}.py")
-        module = module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, name, module)
-        spec.loader.exec_module(module)
-        made.append(module)
-    return made
-
-
-def test_sglang_knows_the_backend_by_name_and_copies_share_no_state(sglang, policy):
-    base, choices = sglang
-    for _ in range(2):
-        plugins.register_in_sglang()
-    assert choices.GRAMMAR_BACKEND_CHOICES.count("certistar") == 1
-    width = len(policy.masks().vocabulary) + 40
-    backend = base.GRAMMAR_BACKEND_REGISTRY["certistar"](None, policy.tokenizer, width, {policy.eos_id})
-    assert isinstance(backend, base.BaseGrammarBackend)
-    key = ("ebnf", wired(eos_ids=(policy.eos_id,)).spec())
-    value, is_hit = backend.get_cached_or_future_value(key, require_reasoning=False)
-    assert not is_hit
-    grammar = value.result()
-    assert isinstance(grammar, base.BaseGrammarObject)
-    backend.set_cache(key, grammar.copy())
-    assert not backend.cache
-
-    mask = grammar.allocate_vocab_mask(width, 2, "cpu")
-    tokens = policy.spelled(BEGUN.encode())
-    other = grammar.copy()
-    for token in tokens:
-        grammar.accept_token(token)
-    base.BaseGrammarObject.fill_vocab_mask_batched([base.GrammarRow(0, grammar), base.GrammarRow(1, other)], mask)
-    expected = allowed_by(policy, GuideRecipe("logic", PROBLEM).guide(), BEGUN)
-    assert unpacked(mask[0], width) == expected
-    assert unpacked(mask[1], width) == allowed_by(policy, GuideRecipe("logic", PROBLEM).guide(), "")
-    logits = torch.zeros(2, width)
-    base.GrammarMask(grammar, grammar.move_vocab_mask(mask, "cpu")).apply(logits)
-    assert set(torch.nonzero(logits[0] == 0)[:, 0].tolist()) == expected
-    grammar.reset_vocab_mask(mask)
-    assert bool((mask == -1).all())
-
-    grammar.rollback(len(tokens))
-    grammar.accept_token(tokens[0])
-    with pytest.raises(ValueError, match="refuses token"):
-        grammar.accept_token(width - 1)
-    assert grammar.try_jump_forward(policy.tokenizer) is None
-    other.accept_token(policy.eos_id)
-    assert other.is_terminated()
-    assert not grammar.is_terminated()
-
-
-def test_sglang_is_told_why_another_grammar_is_none(sglang, policy):
-    base, _ = sglang
-    plugins.register_in_sglang()
-    backend = base.GRAMMAR_BACKEND_REGISTRY["certistar"](None, policy.tokenizer, 999, None)
-    for spec, why in (
-        ("root ::= [a-z]", "guides alone"),
-        (wired(written="[[x").spec(), "not allowed"),
-        (HEADER, "read"),
-    ):
-        found = backend._init_value_dispatch(("ebnf", spec), require_reasoning=False)
-        assert isinstance(found, base.InvalidGrammarObject)
-        assert why in found.error_message
-    assert isinstance(backend._init_value_dispatch(("regex", "a"), False), base.InvalidGrammarObject)

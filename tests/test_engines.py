@@ -503,7 +503,6 @@ def test_vllm_that_is_missing_is_named_with_its_remedy(tiny_model, monkeypatch, 
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"model": {"engine": "sglang"}}, "sglang has no engine in this process"),
         ({"model": {"policy": "mine"}}, "decodes by itself"),
         ({"model": {"server": {"base_url": "http://h/v1", "model": "m"}}}, "decodes by itself"),
         ({"sampling": {"jump_forward": True}}, "sampling.jump_forward: is for the own loop"),

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from training.estimates import (
+from training.outcomes import (
     Proportion,
     compare_paired,
     compare_unpaired,

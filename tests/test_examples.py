@@ -33,5 +33,5 @@ def test_the_loss_falls_on_the_completion_alone():
 
 @pytest.mark.parametrize(("num_examples", "limit"), [(3, -1), (36, -1), (40, 10), (41, 10)])
 def test_a_step_limit_shortens_and_never_lengthens(num_examples, limit):
-    config = TrainingConfig(epochs=1, batch_size=4, max_steps=10)
+    config = TrainingConfig(epochs=1, global_batch_size=4, max_steps=10)
     assert _step_limit(config, num_examples, nproc=1) == limit

@@ -11,7 +11,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 import certistar
-from tests.export_files import SHAPES, Row, batch, clean, lines, steps
+from tests.export_files import SHAPES, Row, batch, clean, lines, nemo_gym, steps
 from training.cli import app
 from training.curation.outcomes import SENTENCE, SKIPPED
 from training.exchange.columns import RowError
@@ -70,6 +70,38 @@ def test_what_a_batch_lost_is_named(tmp_path: Path) -> None:
         "there is no reply: it failed",
         "the batch's output has no reply to it",
     }
+
+
+def test_rollouts_of_nemo_gym_are_scored_again_by_ours(tmp_path: Path) -> None:
+    rollouts = nemo_gym()
+    (tmp_path / "rollouts.jsonl").write_text(lines(rollouts))
+    assert outcomes(tmp_path / "rollouts.jsonl", tmp_path) == HONEST
+    words = ["filter", str(tmp_path / "rollouts.jsonl"), "--out", str(tmp_path / "strict")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "rewarded: 0 by neither, 0 by ours alone, 15 by theirs alone, 15 by both; 0 not checked" in done.output
+    scored = [json.loads(line) for line in (tmp_path / "strict/rescored.jsonl").read_text().splitlines()]
+    assert [row["reward"] for row in scored].count(1.0) == 15
+    assert {row["certistar"]["reward"] for row in scored} == {1.0}
+    given = {row["_ng_rollout_index"]: row for row in rollouts}
+    for row in scored:
+        ours = row.pop("certistar")
+        assert (row["reward"] == 1.0) == (ours["verdict"] == "certified")
+        assert row | {"reward": 1.0} == given[row["_ng_rollout_index"]]
+
+
+def test_a_rollout_that_rests_on_a_tool_or_was_cut_off_is_neither_paid_nor_counted_as_wrong(tmp_path: Path) -> None:
+    called, cut, empty, refused, *_ = rollouts = nemo_gym()[:6]
+    called["response"]["output"].insert(0, {"type": "function_call", "name": "f", "arguments": "{}"})
+    cut["response"]["status"] = "incomplete"
+    empty["response"]["output"] = []
+    refused["response"]["output"][-1]["content"] = [{"type": "refusal", "refusal": "no"}]
+    (tmp_path / "rollouts.jsonl").write_text(lines(rollouts))
+    done = filtered(tmp_path / "rollouts.jsonl", tmp_path, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["rescored"]["not_checked"] >= 4
+    scored = [json.loads(line) for line in (tmp_path / "kept/rescored.jsonl").read_text().splitlines()]
+    assert {row["_ng_rollout_index"] for row in scored} <= {4, 5}
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "json", "parquet"])

@@ -10,8 +10,8 @@ from critics.errors import InputError
 from tools.capacity import Store, Workload, a100, cost, simulate
 from training import hardware
 from training.benches.cells import value
+from training.benches.decoding import MODELS
 from training.benches.results import CellResult, Machine, PartResult, machine_speeds, write_part
-from training.benches.synthetic import MODELS
 from training.commands.run import _keep_plan
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
@@ -110,7 +110,7 @@ def test_a_configuration_that_cannot_fit_says_whether_the_knobs_are_enough(confi
         forecast(config)
 
 
-@pytest.mark.parametrize("keys", [{}, {"method": "full"}, {"sharding": "zero3"}], ids=str)
+@pytest.mark.parametrize("keys", [{}, {"method": "full"}, {"sharding": "fsdp2"}], ids=str)
 def test_the_most_sparing_fine_tuning_takes_least(keys):
     config = TrainingConfig.model_validate(keys)
     spared = most_sparing(config, num_processes=4)

@@ -42,8 +42,7 @@ from rollout.formulas.languages import (
     ThreeCnfFormulas,
 )
 from rollout.formulas.sameness import is_constant, names_key, order_key
-from rollout.problems.catalogue import LANGUAGES, QUESTIONS, family
-from rollout.problems.splits import Split, content_key
+from rollout.problems.catalogue import LANGUAGES, QUESTIONS, Split, content_key, family
 
 PACKAGED: Sequence[type[Formulas]] = (
     PropositionalFormulas,

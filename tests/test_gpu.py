@@ -12,14 +12,12 @@ import pytest
 import torch
 
 from rollout.decoding.choice import score_batch
-from rollout.decoding.reference import generate_batch
 from rollout.decoding.rows import Request, RequestLimits, is_out_of_memory
-from rollout.decoding.sampling import DecodingLoop
+from rollout.decoding.sampling import DecodingLoop, generate_batch
 from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import ALL_OFF, Sampling, Switches
-from training.benches.fine_tuning import full_rows
-from training.benches.synthetic import (
+from training.benches.decoding import (
     END,
     PADDING,
     TOY,
@@ -31,6 +29,7 @@ from training.benches.synthetic import (
     vocabulary,
     write_model,
 )
+from training.benches.fine_tuning import full_rows
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.job import FineTuning
@@ -61,7 +60,7 @@ def job(folder: Path, tmp_path: Path) -> FineTuning:
     (tmp_path / "kept").mkdir()
     rows = full_rows(load_tokenizer(str(folder)), 8, 40, seed="gpu")
     (tmp_path / "kept" / "examples.jsonl").write_text("\n".join(rows) + "\n")
-    config = TrainingConfig(batch_size=2, max_tokens=40, learning_rate=1e-3)
+    config = TrainingConfig(global_batch_size=2, max_tokens=40, learning_rate=1e-3)
     return FineTuning(ModelConfig(name=str(folder)), config, tmp_path / "kept", tmp_path / "adapter", 0)
 
 
@@ -158,7 +157,7 @@ def test_float32_trains_on_a_gpu_what_it_trains_on_a_cpu(job, device, tmp_path):
         pytest.skip("needs both")
     from safetensors.torch import load_file
 
-    from training.finetuning import callbacks
+    from training.finetuning import trainer
 
     job = with_(job, precision="float32")
     job = replace(job, model=job.model.model_copy(update={"dtype": "float32"}))
@@ -171,7 +170,7 @@ def test_float32_trains_on_a_gpu_what_it_trains_on_a_cpu(job, device, tmp_path):
 
     write_job(replace(job, out=tmp_path / "cpu"), spec)
     command = [sys.executable, "-m", "training.finetuning.stage", str(spec)]
-    root = Path(callbacks.__file__).parents[2]
+    root = Path(trainer.__file__).parents[2]
     subprocess.run(command, check=True, cwd=root, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
     ours, theirs = (load_file(path / "adapter_model.safetensors") for path in (job.out, tmp_path / "cpu"))
     for name, weights in theirs.items():
@@ -179,7 +178,7 @@ def test_float32_trains_on_a_gpu_what_it_trains_on_a_cpu(job, device, tmp_path):
 
 
 def test_speed_and_memory_of_the_gpu_are_logged(job, device, tmp_path):
-    train_here(replace(with_(job, batch_size=1, epochs=2), log=tmp_path / "log.jsonl"))
+    train_here(replace(with_(job, global_batch_size=1, epochs=2), log=tmp_path / "log.jsonl"))
     line = json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1])
     assert line["peak_memory_bytes"] > 0
     assert line["mfu"] > 0
@@ -205,7 +204,7 @@ def test_memory_that_a_gpu_has_not_is_told_as_such(device):
 def test_a_model_that_is_forgotten_gives_its_memory_back(device):
     if device == "cpu":
         pytest.skip("needs a GPU's own count")
-    from training.workers.policy import forget_models
+    from training.workers.strategies import forget_models
 
     before = torch.cuda.memory_allocated()
     model = model_on(device)

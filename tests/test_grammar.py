@@ -173,3 +173,30 @@ def test_deep_and_long_sentences_end() -> None:
     for text in ("Tom is kind and " * 30 + "Tom is zz zz.", "If " * 40 + "Tom barks.", "cat " * 78 + "barks."):
         Reader().read(text)
     assert isinstance(Reader().read("Tom is kind and " * 300 + "big."), Refusal)
+
+
+@pytest.mark.parametrize("said", ["do not both sing", "are not both teachers", "cannot both sing"])
+def test_not_both_of_several_is_refused(said: str) -> None:
+    found = Reader().read(f"Tom and Ann {said}.")
+    assert isinstance(found, Refusal)
+    assert "one or of all" in found.why
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was the winner of the Classic Ann Lee?",
+        "Is the dog of Tom Bob?",
+        "Was the girl who met Tom Ann Lee?",
+        "Is the city near Paris Lyon or Rome?",
+    ],
+)
+def test_a_question_whose_last_name_may_be_two_is_refused(text: str) -> None:
+    found = Reader().read(text)
+    assert isinstance(found, Refusal)
+    assert "may be two" in found.why
+
+
+def test_a_question_that_names_its_subject_first_is_read() -> None:
+    assert formula("Is Rex the dog of Ann Lee?") == '"the dog of ann lee"(rex)'
+    assert formula("Was the winner Ann Lee?") == '"was the winner"("ann lee")'

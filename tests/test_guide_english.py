@@ -21,7 +21,7 @@ from rollout.engines.grammar import GuideBackend, GuidedRequest
 from rollout.guides.catalogue import GuideRecipe, guide_named, read_recipe
 from rollout.guides.english import EnglishGuide
 from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
-from rollout.policies.random_writer import RandomWriter
+from rollout.policies.reasoning import RandomWriter
 from rollout.problems.catalogue import family
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling, Switches

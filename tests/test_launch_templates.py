@@ -36,16 +36,9 @@ def test_accelerate_launches_with_what_they_say(path):
     """What its own launcher would hand to each process, without starting one."""
     from accelerate.commands.launch import _validate_launch_command, launch_command_parser
     from accelerate.utils import prepare_multi_gpu_env
-    from accelerate.utils.launch import prepare_deepspeed_cmd_env
 
     parsed = launch_command_parser().parse_args(["--config_file", str(path), "-m", "training", "train", "c.yaml"])
-    arguments, read, _ = _validate_launch_command(parsed)
-    if arguments.use_deepspeed:
-        arguments.deepspeed_fields_from_accelerate_config = ",".join(read.deepspeed_config)  # as its launcher does
-        _, environment = prepare_deepspeed_cmd_env(arguments)
-        assert environment["ACCELERATE_USE_DEEPSPEED"] == "true"
-        assert environment["ACCELERATE_DEEPSPEED_ZERO_STAGE"] == path.stem[-1]
-        return
+    arguments, _, _ = _validate_launch_command(parsed)
     environment = prepare_multi_gpu_env(arguments)
     assert environment["ACCELERATE_MIXED_PRECISION"] == "bf16"
     assert (environment.get("ACCELERATE_USE_FSDP") == "true") == (path.stem == "fsdp2")
@@ -64,19 +57,6 @@ def test_trainer_reads_the_configurations_own_sharding(sharding, tmp_path):
     arguments = TrainingArguments(output_dir=str(tmp_path), use_cpu=True, report_to=[], **made)
     assert arguments.fsdp_plugin_args["fsdp_version"] == 2
     assert arguments.fsdp_plugin_args["cpu_offload"] is True
-
-
-@pytest.mark.parametrize(("sharding", "stage"), [("zero2", 2), ("zero3", 3)])
-def test_deepspeed_gets_a_configuration_that_trainer_can_fill_in(sharding, stage):
-    from accelerate.utils.deepspeed import HfDeepSpeedConfig
-
-    from training.configuration.fine_tuning import TrainingConfig
-    from training.finetuning.torchrun import deepspeed
-
-    read = HfDeepSpeedConfig(deepspeed(TrainingConfig.model_validate({"sharding": sharding, "offload": True})))
-    assert (read.is_zero2(), read.is_zero3()) == (stage == 2, stage == 3)
-    assert read.is_offload()
-    assert read.get_value("train_micro_batch_size_per_gpu") == "auto"
 
 
 def text_of(path: Path) -> str:

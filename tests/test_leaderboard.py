@@ -21,7 +21,7 @@ from training.reporting.leaderboard import (
     panels,
     write_leaderboard,
 )
-from training.workers.policy import named_models
+from training.workers.strategies import named_models
 
 CONFIG = RunConfig.model_validate({"name": "c", "model": {"name": "Qwen/Qwen3-8B"}})
 

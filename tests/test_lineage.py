@@ -26,8 +26,7 @@ from training.lineage.entries import (
     entries,
     read_entries,
 )
-from training.lineage.revocation import RunTainted, settle_revocations
-from training.lineage.verification import verify
+from training.lineage.revocation import RunTainted, settle_revocations, verify
 from training.records.store import read_records, write_json, write_records
 from training.rounds.dataset import curate
 from training.rounds.line import Line
@@ -80,7 +79,7 @@ def config(tiny_model) -> RunConfig:
             "model": {"name": str(tiny_model)},
             "arms": [{"name": "strict", "keep": "strict", "decoding": "guided"}],
             "star": {"rounds": ROUNDS},
-            "training": {"batch_size": 4, "max_steps": 1, "learning_rate": 1e-2},
+            "training": {"global_batch_size": 4, "max_steps": 1, "learning_rate": 1e-2},
         }
     )
 

@@ -2,6 +2,9 @@
 
 import csv
 import json
+import re
+import shlex
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,6 @@ from training.records.store import read_records
 from training.rounds.problems import load_problems
 
 ROOT = Path(__file__).parents[1]
-KEEP = {"truth": "strict", "number": "trusted"}
 LEASE = "Every lease is a contract. Every contract is binding. Paper nine is a lease."
 
 
@@ -63,12 +65,8 @@ def test_a_gold_answer_is_neither_passed_over_nor_guessed(tmp_path: Path, text: 
         list(load_problems(tmp_path / "mine.csv"))
 
 
-@pytest.mark.parametrize("kind", ["truth", "number"])
-def test_own_tables_go_through_a_run_of_two_arms(kind: str, tmp_path: Path) -> None:
-    drawn = generate(PrOntoQA(hops=(1, 2), extra_kinds=(0, 1)), 200, seed=5)
-    plain = [(p.context, p.question, p.answer or "") for p in drawn if " is not " not in p.context]
-    if kind == "number":
-        plain = [("", f"Ann has {n} pens and buys {n} more. How many has she?", str(2 * n)) for n in range(5, 30)]
+def test_own_tables_with_numbers_as_answers_go_through_a_run_of_two_arms(tmp_path: Path) -> None:
+    plain = [("", f"Ann has {n} pens and buys {n} more. How many has she?", str(2 * n)) for n in range(5, 30)]
     trained, held_out = table(tmp_path / "train.csv", *plain[:8]), table(tmp_path / "test.csv", *plain[8:14])
     config = {
         "name": "own",
@@ -76,7 +74,7 @@ def test_own_tables_go_through_a_run_of_two_arms(kind: str, tmp_path: Path) -> N
         "problems": {"file": str(trained), "dataset": "mine"},
         "held_out": {"file": str(held_out), "dataset": "mine"},
         "arms": [
-            {"name": "strict", "keep": KEEP[kind], "decoding": "free", "strategy": "cot"},
+            {"name": "strict", "keep": "trusted", "decoding": "free", "strategy": "cot"},
             {"name": "right", "keep": "naive", "decoding": "free", "strategy": "cot"},
         ],
         "star": {"rounds": 1, "problems_per_round": 8},
@@ -91,10 +89,37 @@ def test_own_tables_go_through_a_run_of_two_arms(kind: str, tmp_path: Path) -> N
     (traces,) = (tmp_path / "run").glob("strict/seed-0/round-000/traces.jsonl")
     records = list(read_records(traces))
     assert {record["problem"]["dataset"] for record in records} == {"mine"}
-    assert any(record["judgement"]["verdict"] == "certified" for record in records) == (kind == "truth")
+    assert not any(record["judgement"]["verdict"] == "certified" for record in records)
     arms = json.loads((tmp_path / "run" / "report.json").read_text())["arms"]
     assert arms.keys() == {"strict", "right"}
     assert all(arm["rounds"][0]["accuracy"] is not None for arm in arms.values())
+
+
+def test_two_hundred_problems_of_a_strangers_go_through_a_run_as_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs" / "problems.md").read_text(encoding="utf-8")
+    (config,) = re.findall(r"^```yaml\n(name: mine\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (commands,) = re.findall(r"^```sh\n(certistar read train.csv.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    drawn = generate(PrOntoQA(hops=(1, 2), extra_kinds=(0, 1)), 2000, seed=5)
+    rows = list(islice(((p.context, p.question, p.answer or "") for p in drawn if " is not " not in p.context), 200))
+    assert len(rows) == 200
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checkpoints").symlink_to(ROOT / "checkpoints")
+    (tmp_path / "mine.yaml").write_text(config)
+    table(tmp_path / "train.csv", *rows[:150])
+    table(tmp_path / "test.csv", *rows[150:])
+    limits = {"certistar run": ["--set", "sampling.max_new_tokens=80", "--set", "training.max_steps=4"]}
+    for line in commands.splitlines():
+        words = shlex.split(line, comments=True)
+        done = CliRunner().invoke(app, [*words[1:], *limits.get(" ".join(words[:2]), [])])
+        assert done.exit_code == 0, done.output
+    arms = json.loads((tmp_path / "run" / "report.json").read_text())["arms"]
+    assert {name: arm["rounds"][0]["n"] for name, arm in arms.items()} == {"strict": 50, "right": 50}
+    traces = list(read_records(tmp_path / "run/strict/seed-0/round-000/traces.jsonl"))
+    assert len(traces) == 150
+    assert any(trace["judgement"]["verdict"] == "certified" for trace in traces)
+    assert all(list((tmp_path / "run" / arm).rglob("adapter_model.safetensors")) for arm in arms)
 
 
 def test_what_is_read_of_a_table_is_shown_by_row(tmp_path: Path) -> None:

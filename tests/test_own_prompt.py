@@ -16,7 +16,7 @@ from rollout.records.digests import PolicyDigests, read_digests
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
 from training.rounds.problems import held_out_problems, unshown
-from training.workers.policy import build_policy
+from training.workers.strategies import build_policy
 
 TOM = Problem("p", "mine", "Tom is a {question}. Every cat is warm.", "Tom is warm.", ("A) True", "B) False"), "A")
 OWN = {

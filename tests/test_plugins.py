@@ -282,8 +282,7 @@ def test_a_data_set_a_guide_a_strategy_and_a_policy_come_from_a_package(
     assert [json.loads(line)["question"] for line in out.read_text().splitlines()][1] == "Is 1 prime?"
     assert type(build_guide("mine")).__name__ == "ParityGuide"
     from training.configuration.run import RunConfig
-    from training.workers.policy import build_policy
-    from training.workers.strategies import no_review, strategy_of
+    from training.workers.strategies import build_policy, no_review, strategy_of
 
     config = RunConfig.model_validate(
         {

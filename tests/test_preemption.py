@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from training.cli import app
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
-from training.finetuning.callbacks import MARK, is_whole, newest_whole
 from training.finetuning.job import FineTuning
 from training.finetuning.stage import train_here
+from training.finetuning.trainer import MARK, is_whole, newest_whole
 from training.preemption import STATUS, Preempted, raised
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +30,7 @@ def job(tiny_model, tmp_path) -> FineTuning:
     lines = [{"id": str(i), "prompt": f"Question {i}. ", "completion": "true false " * (1 + i)} for i in range(8)]
     (folder / "examples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     training = TrainingConfig.model_validate(
-        {"batch_size": 2, "epochs": 3, "learning_rate": 1e-2, "precision": "float32", "checkpoint_steps": 3}
+        {"global_batch_size": 2, "epochs": 3, "learning_rate": 1e-2, "precision": "float32", "checkpoint_steps": 3}
         | {"lora_dropout": 0.1, "max_tokens": 256}
     )
     return FineTuning(ModelConfig(name=str(tiny_model)), training, folder, tmp_path / "adapter", seed=3)
@@ -46,7 +46,7 @@ def work_of(job: FineTuning) -> Path:
 
 def stopped_after(job: FineTuning, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a fine-tuning in this process that gets SIGTERM in a step."""
-    from training.finetuning.callbacks import StepBeats
+    from training.finetuning.trainer import StepBeats
 
     def ask(self: object, args: object, state: object, control: object, **others: object) -> None:
         if state.global_step == step - 1:

@@ -8,6 +8,7 @@ import pytest
 from critics.problem import read_problem
 from critics.text.reference import text_decides
 from rollout.actor_critic.prompt import opening, statements
+from rollout.problems.catalogue import SPLIT_BUCKETS, content_bucket
 from rollout.problems.controlled_english import (
     ADJECTIVES,
     FORMS,
@@ -31,7 +32,6 @@ from rollout.problems.controlled_english import (
     traits,
     trial,
 )
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
 from rollout.published.logic_forms import LOGIC_CLASSES
 
 CONFIG = ControlledEnglish()

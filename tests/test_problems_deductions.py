@@ -2,8 +2,8 @@ from collections import Counter
 
 import pytest
 
+from rollout.problems.catalogue import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.problems.deductions import Deductions, generate, item
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.prompts.demonstration import decide
 
 EVERYTHING = Deductions(hops=range(2, 6))

@@ -13,8 +13,8 @@ from critics.text.reference import theory
 from critics.text.theories import scheduling
 from critics.text.theories.deontic import AXIOMS, MODALITIES
 from critics.text.translators.deontiqa import translate
+from rollout.problems.catalogue import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.problems.deontiqa import MAX_LEVEL, DeontiQA, generate, item
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.prompts.demonstration import decide, demonstrate
 
 

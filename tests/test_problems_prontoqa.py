@@ -4,8 +4,8 @@ import pytest
 
 from critics.problem import read_problem
 from critics.text.translators.prontoqa import translate
+from rollout.problems.catalogue import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.problems.prontoqa import PrOntoQA, generate, item
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.prompts.demonstration import decide
 
 EVERYTHING = PrOntoQA(hops=range(1, 9), ontologies=("fictional", "false", "true"))

@@ -6,8 +6,8 @@ import pytest
 from critics.problem import Formal, Problem
 from critics.replay.formula import Literal, Rule, Statement, parse_literal, parse_statement
 from critics.text.translators.regular import translate_proofwriter as translate
+from rollout.problems.catalogue import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.problems.proofwriter import ADJECTIVES, ANIMALS, NAMES, VERBS, ProofWriter, Style, generate, item
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
 
 EVERYTHING = ProofWriter(depths=range(0, 7))
 LETTERS = {"A": "true", "B": "false", "C": "unknown"}

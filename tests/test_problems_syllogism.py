@@ -11,7 +11,7 @@ import pytest
 
 from critics.judge import judge_record
 from critics.text.reference import theory
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket, content_key
+from rollout.problems.catalogue import SPLIT_BUCKETS, content_bucket, content_key
 from rollout.problems.syllogism import NONSENSE, WORLDS, Syllogisms, generate, item
 from rollout.prompts.demonstration import demonstrate
 

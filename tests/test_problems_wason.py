@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 
 from critics.problem import read_problem
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
+from rollout.problems.catalogue import SPLIT_BUCKETS, content_bucket
 from rollout.problems.wason import REALISTIC, SelectionRule, SelectionTasks, generate, item
 
 CONFIG = SelectionTasks()

@@ -8,7 +8,7 @@ import pytest
 from critics.problem import Problem
 from training.configuration.run import PromotionConfig, RunConfig
 from training.lineage.adapters import AdapterError, verify_adapter
-from training.rounds.measurement import chance_of, promoted, refusal
+from training.rounds.evaluation import chance_of, promoted, refusal
 
 ROOT = Path(__file__).parents[1]
 DEFAULT = PromotionConfig()

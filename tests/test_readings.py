@@ -68,6 +68,32 @@ def test_a_step_that_needs_two_rules_is_skipped() -> None:
 
 
 @pytest.mark.parametrize(
+    ("reasons", "is_certified"),
+    [
+        ("all big things are green, and all green things are rough", True),
+        ("all big things are green, and all cold things are rough", False),
+        ("all big things are green", False),
+        (
+            "all big things are green, and all green things are rough, and all cold things are rough",
+            False,
+        ),  # one is idle
+    ],
+)
+def test_two_rules_are_one_step_where_both_are_its_reasons(reasons: str, is_certified: bool) -> None:
+    context = "All big things are green. All green things are rough. All cold things are rough. Tom is big."
+    text = f"Since Tom is big, and {reasons}, we can conclude that Tom is rough. Answer: True"
+    verdict = certistar.judge(context, "Is Tom rough?", text, format="english")
+    assert (verdict.verdict == "certified") is is_certified, verdict.feedback
+
+
+def test_that_a_condition_does_not_mean_something_is_a_rule_that_is_not_known() -> None:
+    rule = "if Tom is big then Tom is cold"
+    assert moves("Being big does not mean that Tom is cold.", lambda text: text == rule) == [
+        NotKnown(rule, both_ways=False)
+    ]
+
+
+@pytest.mark.parametrize(
     ("said", "is_certified"),
     [
         ("All cats are pets. No pet is a wolf. So no cat is a wolf.", True),

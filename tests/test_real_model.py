@@ -43,7 +43,7 @@ def test_a_training_step_on_certified_proofs_and_a_few_tokens(tmp_path):
     attempts.write_text("".join(json.dumps(proof.record()) + "\n" for proof in proofs))
     section = f"{{name: {FOLDER}, prompt: chat, examples: 0}}"
     config = tmp_path / "run.yaml"
-    config.write_text(f"name: c\nmodel: {section}\ntraining: {{max_steps: 1, learning_rate: 1.0e-3, batch_size: 2}}\n")
+    config.write_text(f"name: c\nmodel: {section}\ntraining: {{max_steps: 1, global_batch_size: 2}}\n")
     for words in (
         ("filter", attempts, "--out", tmp_path / "kept"),
         ("train", config, "--data", tmp_path / "kept", "--out", tmp_path / "adapter"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from critics.errors import InputError
 from critics.formats.fol.program import read_program
 from critics.judge import judge_record
 from critics.problem import Problem, read_problem
@@ -33,6 +34,7 @@ from training.lessons.references import completions, dialogs
 from training.lessons.teaching import file_examples
 from training.records.store import read_records
 from training.rounds.problems import held_out_problems, training_problems
+from training.rounds.rollout import require_references
 from training.workers.strategies import SingleAttempt, no_review, strategy_of
 
 PREMISES = ("All otters swim.", "Whoever swims and is young plays.", "Olga is a young otter.")
@@ -314,3 +316,18 @@ def test_all_validation_problems_have_references(shared: Path, tmp_path: Path):
     # from them. A conclusion that is a part of a premise cannot be told from a cheat on trust, nor
     # `unknown` where the text does not bear the formulas out.
     assert (right, sum(v["verdict"] == "certified" for v in verdicts)) == (27, 17)
+
+
+def test_a_run_whose_references_nobody_wrote_is_refused_before_anything_is_asked(tmp_path: Path):
+    """A gold answer is a reference; a problem without one has none."""
+    table = tmp_path / "own.csv"
+    source = {"file": str(table), "dataset": "mine"}
+    arm = {"name": "taught", "keep": "label", "decoding": "free", "strategy": "answer", "taught_by": "references"}
+    told = {"name": "x", "model": {"name": "none"}, "problems": source, "held_out": source, "arms": [arm]}
+    config = RunConfig.model_validate(told | {"star": {"rounds": 1, "problems_per_round": 1}})
+    row = "context,question,answer\nTom is a cat.,True or false: Tom is a cat.,"
+    table.write_text(f"{row}true\n")
+    require_references(config)
+    table.write_text(f"{row}\n")
+    with pytest.raises(InputError, match="arm taught: no problem has a reference for `strategy: answer`"):
+        require_references(config)

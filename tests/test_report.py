@@ -16,9 +16,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from training.cli import app
-from training.estimates import PairedComparison
+from training.outcomes import PairedComparison
 from training.records.store import line_of
-from training.reporting import panels, report
+from training.reporting import report
 from training.reporting.comparison import compare_runs, summarise, write_report
 from training.reporting.runs import outcomes_of, read_arms
 from training.reporting.sentences import facts, table, verdict_sentence
@@ -604,7 +604,7 @@ def test_broken_trace_line_is_named(run):
 def test_figure_is_equal_bytes_each_time_and_says_what_it_shows(run, tmp_path):
     paths = [tmp_path / "one.svg", tmp_path / "two.svg"]
     for path in paths:
-        panels.write_figure(summarise(run), path)
+        report.write_figure(summarise(run), path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert paths[0].read_text().startswith("<?xml")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tools import lead_details, real_cells, recorded_models
+from tools import forked_rewards, lead_details, real_cells, recorded_models
 from tools.result_tables import BEGIN, END, README, RESULTS, read, reports, table, with_results
 from training.cli import app
 from training.reporting.bases import bases_table, compare_bases
@@ -56,7 +56,10 @@ def test_comparisons_over_bases_are_made_again_from_the_evaluations(name: str, t
 
 def test_the_details_of_the_forks_are_made_of_their_counts():
     folder = RESULTS / "forks"
-    assert (folder / "details.md").read_text(encoding="utf-8") == lead_details.page(read(folder / "details.json"))
+    details = read(folder / "details.json")
+    assert (folder / "details.md").read_text(encoding="utf-8") == lead_details.page(details)
+    rewards = forked_rewards.page(json.loads((folder / "rewards.json").read_text(encoding="utf-8")), details)
+    assert (folder / "rewards.md").read_text(encoding="utf-8") == rewards
 
 
 def test_an_archive_of_the_forks_holds(tmp_path: Path):

@@ -53,7 +53,7 @@ def config(tiny_model, tmp_path_factory) -> RunConfig:
             "arms": [{"name": "unfiltered", "keep": "unfiltered", "decoding": "free"}],
             "star": {"rounds": 2, "problems_per_round": 5, "rationalise": True},
             "sampling": {"max_new_tokens": 20, "batch_size": 2, "samples_per_problem": 2},
-            "training": {"batch_size": 4, "learning_rate": 1e-3},
+            "training": {"global_batch_size": 4, "learning_rate": 1e-3},
             "evaluation": {"num_problems": 4, "batch_size": 2, "greedy": "ends"},
         }
     )

@@ -46,7 +46,7 @@ def config_for(model: Path, **changes) -> RunConfig:
             ],
             "star": {"rounds": 2, "problems_per_round": 6},
             "sampling": {"max_new_tokens": 30, "batch_size": 2},
-            "training": {"batch_size": 2, "learning_rate": 1e-3},
+            "training": {"global_batch_size": 2, "learning_rate": 1e-3},
             "evaluation": {"num_problems": 5, "greedy": "ends"},
             **changes,
         }

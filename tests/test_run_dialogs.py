@@ -41,7 +41,7 @@ def config_for(model: Path, **changes) -> RunConfig:
             "actor_critic": {"instructions": False, "max_retries": 1},
             "star": {"rounds": 1, "problems_per_round": 4},
             "sampling": {"max_new_tokens": 30, "batch_size": 2},
-            "training": {"batch_size": 2, "learning_rate": 1e-3},
+            "training": {"global_batch_size": 2, "learning_rate": 1e-3},
             "evaluation": {"num_problems": 3, "greedy": "never", "resampled": True},
             **changes,
         }

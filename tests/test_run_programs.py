@@ -62,7 +62,7 @@ def run(tiny_model, tmp_path_factory):
             "arms": [{"name": "strict", "keep": "strict", "decoding": "free", "strategy": "translate-and-refine"}],
             "programs": {"examples": 0, "language": "rules"},
             "star": {"rounds": 1, "problems_per_round": 1},
-            "training": {"batch_size": 1, "learning_rate": 1e-3},
+            "training": {"global_batch_size": 1, "learning_rate": 1e-3},
             "evaluation": {"num_problems": 1, "greedy": "never"},
         }
     )

@@ -25,9 +25,9 @@ from training.curation.filters import select
 from training.lessons.teaching import file_examples
 from training.records.store import read_records, write_json, write_records
 from training.reporting.comparison import write_report
+from training.rounds.evaluation import chance_of, refusal
 from training.rounds.line import Line
 from training.rounds.loop import measure, run_line
-from training.rounds.measurement import chance_of, refusal
 from training.rounds.problems import training_problems
 from training.rounds.run import lines_of
 from training.rounds.run import run as run_all
@@ -81,7 +81,7 @@ def settings(**changes: Any) -> dict[str, Any]:
             {"name": "naive", "keep": "naive", "decoding": "free", "strategy": "round-trip"},
         ],
         "star": {"rounds": 1, "problems_per_round": 6},
-        "training": {"batch_size": 2, "learning_rate": 1e-3},
+        "training": {"global_batch_size": 2, "learning_rate": 1e-3},
         "evaluation": {"num_problems": 6, "greedy": "never"},
         **changes,
     }

@@ -16,8 +16,8 @@ from rollout.actor_critic.demonstration import draft
 from rollout.actor_critic.feedback import Reply, review, review_here
 from rollout.actor_critic.prompt import ActorPrompt, feedback_text, system_text
 from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy, model_digest
+from rollout.problems.catalogue import SPLIT_BUCKETS, content_bucket
 from rollout.problems.controlled_english import ControlledEnglish, generate
-from rollout.problems.splits import SPLIT_BUCKETS, content_bucket
 from rollout.prompts.conversation import message
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling

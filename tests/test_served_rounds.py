@@ -27,7 +27,7 @@ from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
 from training.planning.forecast import forecast
 from training.rounds.run import run, server_must_do
-from training.workers.policy import require_server
+from training.workers.strategies import require_server
 
 ROOT = Path(__file__).parents[1]
 PROBLEMS = list(generate(PrOntoQA(hops=(1,)), 3, seed=7))
@@ -214,7 +214,7 @@ def config_of(server: Host, model: Path) -> dict[str, Any]:
         "arms": [{"name": "naive", "keep": "naive", "decoding": "free", "strategy": "cot"}],
         "star": {"rounds": 2, "problems_per_round": 8},
         "sampling": {"max_new_tokens": 20, "batch_size": 4},
-        "training": {"max_steps": 1, "batch_size": 2},
+        "training": {"max_steps": 1, "global_batch_size": 2},
         "evaluation": {"num_problems": 4, "greedy": "never", "square": "never"},
         "promotion": {"enabled": False},
         "jobs": 1,

@@ -42,12 +42,12 @@ from tests.rehearsal.server import completion, listening, refusal, sent
 KEY = "sk-secret-0123456789abcdef"
 GUIDED = Sampling("guided", 1.0, 1, 2000)
 PROBLEMS = list(generate(PrOntoQA(hops=(2,), extra_kinds=(0, 0)), 3, seed=7))
-WAYS = {"guide": ("structured_outputs.grammar", "ebnf"), "rejection": ()}
+WAYS = {"guide": ("structured_outputs.grammar",), "rejection": ()}
 CASES = [
     *(("guide", stops, kind) for stops, kind in (("told", "completions"), ("told", "chat"), ("hidden", "completions"))),
     *(("rejection", stops, kind) for stops, kind in (("told", "completions"), ("hidden", "chat"), ("shown", "chat"))),
 ]
-FIELDS = {"structured_outputs.grammar", "ebnf"}
+FIELDS = {"structured_outputs.grammar"}
 
 
 def solution(problem: Problem) -> str:
@@ -123,10 +123,8 @@ class Speaker:
 
     def _held(self, given: dict[str, Any], wanted: str) -> str | None:
         """Keep to a guide, where it is sent one that it knows."""
-        for name in ("structured_outputs.grammar", "ebnf"):
-            if name in given and given[name].startswith("// certistar "):
-                return guided(given[name], wanted)
-        return None
+        spec = given.get("structured_outputs.grammar", "")
+        return guided(spec, wanted) if spec.startswith("// certistar ") else None
 
     def _stopped(self, text: str, body: dict[str, Any]) -> tuple[str, str, str | None]:
         places = [(text.find(s), s) for s in body.get("stop", ()) if s in text]
@@ -219,16 +217,9 @@ def test_what_the_guide_refuses_is_written_by_no_way(speak, way, stops, kind):
         assert trace.server["ended"] == ("violations" if way == "rejection" else trace.server["ended"])
 
 
-def test_the_plug_in_is_found_and_fields_that_were_tried_in_vain_are_recorded(speak):
-    speaker = speak(scripts=scripts_of(PROBLEMS[:1]), knows={"ebnf"}, refuses={"structured_outputs"})
-    (trace,) = traces(policy_for(speaker), PROBLEMS[:1])
-    assert trace.server["spelling"] == "ebnf"
-    assert trace.server["refused"] == ["structured_outputs.grammar: refused"]
-
-
 def test_a_guide_that_is_asked_for_and_not_honoured_is_an_error_with_the_remedy(speak):
-    speaker = speak(scripts={}, refuses={"ebnf"})
-    with pytest.raises(InputError, match=r"http://.*grammar: ignored; ebnf: refused.*install certistar there"):
+    speaker = speak(scripts={})
+    with pytest.raises(InputError, match=r"http://.*grammar: ignored.*install certistar there"):
         traces(policy_for(speaker, constraint="guide"))
 
 

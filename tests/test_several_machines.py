@@ -43,7 +43,9 @@ def meeting_place() -> str:
 
 
 def job(model: Path, data: Path, place: str, **training: object) -> FineTuning:
-    config = TrainingConfig.model_validate({"batch_size": 2, "precision": "float32", "max_tokens": 256} | training)
+    config = TrainingConfig.model_validate(
+        {"batch_size": 2, "global_batch_size": 4, "precision": "float32", "max_tokens": 256} | training
+    )
     name = ModelConfig(name=str(model))
     return FineTuning(name, config, data, data.parent / "adapter", seed=3, nnodes=2, rendezvous=place, answer_s=8)
 

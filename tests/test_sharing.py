@@ -26,7 +26,7 @@ from training.lineage.entries import entries, origin, write_entries
 from training.lineage.kept import slim
 from training.records.store import line_of, read_records, write_json, write_records
 
-SHAPES = ("messages", "prompt-completion", "sharegpt", "atif", "parquet")
+SHAPES = ("messages", "prompt-completion", "sharegpt", "parquet")
 
 
 def certistar(*words: object) -> Result:
@@ -105,9 +105,8 @@ def test_an_export_keeps_ids_and_certificates(shape: str, run: Path, tmp_path: P
     assert certistar("export", run, "--to", shape, "--out", out).exit_code == 0
     reader = "parquet" if shape == "parquet" else "json"
     rows = list(load_dataset(reader, data_files=str(out), split="train", cache_dir=str(tmp_path / "cache")))
-    named = [(row["extra"] if shape == "atif" else row) for row in rows]
     examples = list(read_records(run / "strict/seed-0/round-000/dataset/examples.jsonl"))
-    assert [(r["id"], r["certificate"]) for r in named] == [(e["id"], e["certificate"]) for e in examples]
+    assert [(r["id"], r["certificate"]) for r in rows] == [(e["id"], e["certificate"]) for e in examples]
 
 
 LESSON = {
@@ -151,15 +150,6 @@ def test_a_wrong_word_gets_a_suggestion(run: Path, tmp_path: Path) -> None:
     wrong_arm = certistar("export", run, "--to", "messages", "--arm", "strikt", "--out", out)
     assert (wrong_arm.exit_code, "did you mean 'strict'" in wrong_arm.stderr) == (2, True)
     assert not out.exists()
-
-
-def test_a_trajectory_numbers_its_steps_and_keeps_the_agents_token_ids() -> None:
-    (trajectory,) = exported([read_example(LESSON)], "atif")
-    assert (trajectory["schema_version"], trajectory["session_id"]) == ("ATIF-v1.7", "l")
-    assert [(s["step_id"], s["source"]) for s in trajectory["steps"]] == list(
-        enumerate(["system", "user", "agent", "user", "agent"], 1)
-    )
-    assert [s["metrics"]["completion_token_ids"] for s in trajectory["steps"] if "metrics" in s] == [[1, 2], [3]]
 
 
 def test_a_pushed_run_pulls_back_with_everything_rechecked(pushed: Path, run: Path, tmp_path: Path) -> None:

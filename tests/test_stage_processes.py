@@ -20,9 +20,9 @@ from rollout.records.sampling import Sampling
 from training.configuration.run import RunConfig, load_run
 from training.records.open_store import OpenStore
 from training.records.run_folder import read_times
+from training.rounds.evaluation import RoundMeasured
 from training.rounds.line import Line, Notice, Shard
 from training.rounds.loop import run_round
-from training.rounds.measurement import RoundMeasured
 from training.rounds.processes import Child, Slot, StageProcesses
 from training.rounds.rollout import RoundTraces, ShardedRollout, certify, roll_out, sample_missing
 from training.rounds.rollout_store import RolloutKey, RolloutStore

@@ -14,9 +14,8 @@ from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.configuration.run import RunConfig
 from training.configuration.section import ConfigError, validated
-from training.finetuning.job import FineTuning, read_job, write_job
+from training.finetuning.job import FineTuning, Tracking, check_installed, read_job, tracking, write_job
 from training.finetuning.stage import fine_tune
-from training.finetuning.trackers import Tracking, check_installed, tracking
 from training.records.store import write_json, write_records
 from training.rounds.line import Line
 from training.rounds.loop import is_unsampled, round_metrics, tell_trackers
@@ -103,7 +102,7 @@ def test_trackio_keeps_everything_on_this_machine(tmp_path: Path, monkeypatch: p
 
     found = a_round(tmp_path)
     code = (
-        "import sys; from pathlib import Path; from training.finetuning.trackers import tracking;"
+        "import sys; from pathlib import Path; from training.finetuning.job import tracking;"
         "from training.rounds.loop import tell_trackers; from types import SimpleNamespace;"
         "line = SimpleNamespace(tracking=tracking(['trackio'], 'tiny/strict-0', Path(sys.argv[1])));"
         "line.round_path = lambda _: Path(sys.argv[2]); line.on_progress = lambda _: None; tell_trackers(line, 1, None)"

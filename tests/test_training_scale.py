@@ -43,7 +43,9 @@ def data(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def job(tiny_model, data, tmp_path) -> FineTuning:
-    training = TrainingConfig(batch_size=4, learning_rate=1e-2, epochs=2, precision="float32", max_tokens=256)
+    training = TrainingConfig(
+        batch_size=4, global_batch_size=4, learning_rate=1e-2, epochs=2, precision="float32", max_tokens=256
+    )
     return FineTuning(ModelConfig(name=str(tiny_model)), training, data, tmp_path / "adapter", seed=3)
 
 
@@ -137,7 +139,7 @@ def test_the_first_token_of_a_packed_example_is_not_learnt():
 def test_rows_at_once_and_accumulation_follow_from_a_global_batch_size(batch_size, settled):
     config = TrainingConfig(batch_size=batch_size, global_batch_size=16)
     found = [config.on(n, lambda rows: rows <= 5) for n in (1, 2, 4, 8, 16)]
-    assert [(one.batch_size, one.gradient_accumulation) for one in found] == settled
+    assert [(one.batch_size, one.accumulated(n)) for one, n in zip(found, (1, 2, 4, 8, 16), strict=True)] == settled
     assert {config.num_steps(50, n) for n in (1, 2, 4, 8, 16)} == {4}
     assert {one.digested_json() for one in found} == {config.digested_json()}
 
@@ -158,14 +160,6 @@ def test_rows_that_cannot_be_shared_evenly_are_refused_with_the_nearest_numbers(
         TrainingConfig(global_batch_size=rows).on(processes)
 
 
-def test_an_older_file_takes_the_rows_that_it_always_took():
-    old = TrainingConfig(batch_size=3, gradient_accumulation=2, warmup_ratio=0.1)
-    assert [old.rows_a_step(n) for n in (1, 4)] == [6, 24]
-    assert [old.on(n).rows_at_once for n in (1, 4)] == [3, 3]
-    assert TrainingConfig().rows_a_step(1) == 2
-    assert old.num_warmup(29) == 2
-
-
 def test_warm_up_is_in_steps_and_leaves_half_of_them():
     assert [TrainingConfig(warmup_steps=5).num_warmup(steps) for steps in (1, 4, 100)] == [0, 2, 5]
 
@@ -174,11 +168,8 @@ def test_warm_up_is_in_steps_and_leaves_half_of_them():
     ("keys", "told"),
     [
         ({"quantisation": "nf4", "method": "full"}, "four-bit weights cannot be trained"),
-        ({"global_batch_size": 8, "gradient_accumulation": 2}, "write one of the two"),
         ({"offload": True}, "is for what is sharded"),
-        ({"warmup_steps": 3, "warmup_ratio": 0.1}, "write one of the two"),
-        ({"optimizer": "adamw_bnb_8bit", "sharding": "fsdp2"}, "write adamw_torch, .* or `sharding: zero2` or `zero3`"),
-        ({"quantisation": "nf4", "sharding": "zero3"}, "four-bit weights go with"),
+        ({"optimizer": "adamw_bnb_8bit", "sharding": "fsdp2"}, "write adamw_torch"),
     ],
 )
 def test_settings_that_exclude_each_other_are_refused(keys, told):
@@ -190,8 +181,7 @@ def test_what_changes_a_result_changes_the_digest():
     text = TrainingConfig().digested_json()
     assert TrainingConfig(quantisation="nf4").digested_json() != text
     assert TrainingConfig(trackers=["wandb"]).digested_json() == text
-    assert TrainingConfig(gradient_accumulation=4).digested_json() != text
-    assert TrainingConfig(global_batch_size=2).digested_json() != text, "as many only on one process"
+    assert TrainingConfig(global_batch_size=2).digested_json() != text
     assert TrainingConfig(warmup_steps=4).digested_json() != text
     assert TrainingConfig(layout="grouped").digested_json() != text, "rows come in another order"
 
@@ -205,10 +195,9 @@ def test_remedies_for_memory_say_which_of_them_a_run_goes_on_with():
 
     seen = set()
     for keys in (
-        {"batch_size": 6},
         {"batch_size": 6, "global_batch_size": 24, "method": "full"},
         {"global_batch_size": 8, "attention": "eager", "quantisation": "nf4"},
-        {"layout": "packed", "optimizer": "adamw_bnb_8bit", "sharding": "zero2", "method": "full"},
+        {"layout": "packed", "global_batch_size": 4},
     ):
         config = TrainingConfig.model_validate(keys)
         for remedy in remedies(config.on(2), num_processes=2):
@@ -218,7 +207,7 @@ def test_remedies_for_memory_say_which_of_them_a_run_goes_on_with():
             goes_on, _, anew = explanation(config.on(2), 2).partition("with another --out")
             assert remedy.said in (goes_on if remedy.keeps_result(config) else anew)
             seen |= {(key, remedy.keeps_result(config)) for key in remedy.changes}
-    kept = {"batch_size", "gradient_accumulation", "gradient_checkpointing", "attention", "sharding"}
+    kept = {"batch_size", "gradient_checkpointing", "attention", "sharding"}
     assert seen == {(key, key in kept) for key in (*kept, "max_tokens", "method", "quantisation", "optimizer")}
 
 
@@ -245,7 +234,7 @@ def test_grouped_rows_come_in_one_order_however_many_are_computed_at_once():
 def test_each_step_of_a_fine_tuning_and_each_part_of_one_is_told():
     from transformers import TrainerState
 
-    from training.finetuning.callbacks import StepBeats
+    from training.finetuning.trainer import StepBeats
 
     told: list[Progress] = []
     beats = StepBeats(told.append, Path("round-000/adapter"))
@@ -303,15 +292,6 @@ def test_several_machines_need_a_place_to_meet(job):
         fine_tune(replace(job, nnodes=2))
 
 
-def test_deepspeed_without_its_package_is_an_error(job, monkeypatch):
-    import importlib.util
-
-    found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == "deepspeed" else found(name, *a))
-    with pytest.raises(InputError, match=r"zero3 needs `pip install deepspeed`"):
-        train_here(with_(job, sharding="zero3"))
-
-
 def test_a_lost_loss_stops_the_training_and_saves_nothing(job):
     with pytest.raises(TrainingFailed, match=r"the loss is (nan|inf) at step \d+, so nothing was saved"):
         train_here(with_(job, learning_rate=1e30, epochs=20))
@@ -343,7 +323,7 @@ def test_an_allocation_that_fails_on_a_cpu_is_known():
 
 
 def test_speed_and_memory_are_logged_beside_the_data(job, tmp_path):
-    logged = with_(replace(job, log=tmp_path / "log" / "training.jsonl"), batch_size=1)
+    logged = with_(replace(job, log=tmp_path / "log" / "training.jsonl"), global_batch_size=1)
     train_here(logged)
     lines = [json.loads(line) for line in logged.log.read_text().splitlines()]
     assert [line["step"] for line in lines] == [10]

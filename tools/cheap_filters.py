@@ -14,7 +14,7 @@ from pathlib import Path
 from rollout.records.traces import Trace, read_trace
 from training.commands.traces import trace_files
 from training.curation.filters import is_certified, is_right, kept, voted
-from training.estimates import Proportion
+from training.outcomes import Proportion
 from training.records.store import read_records
 
 Chosen = Callable[[Sequence[Trace]], list[Trace]]

@@ -14,7 +14,7 @@ from dataclasses import replace
 from critics.judge import judge
 from critics.problem import Attempt, Problem
 from rollout.policies.policy import HuggingFacePolicy, Policy
-from rollout.policies.random_writer import RandomWriter
+from rollout.policies.reasoning import RandomWriter
 from rollout.problems.catalogue import family
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling, Switches

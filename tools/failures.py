@@ -33,13 +33,11 @@ from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Judgement, read_judgement
 from training.cli import guarded
 from training.commands.attempts import judging, read_attempts
-from training.commands.messages import say
-from training.commands.options import Adapter, Config, Json, Out, Overrides, Seed
-from training.configuration.run import ArmConfig, load_run
-from training.configuration.strategies import SingleConfig
+from training.commands.options import Adapter, Config, Json, Out, Overrides, Seed, say
+from training.configuration.run import ArmConfig, SingleConfig, load_run
 from training.outcomes import Record
 from training.records.store import read_records, write_records, write_text
-from training.workers.policy import quiet_policy
+from training.workers.strategies import quiet_policy
 
 UNREADABLE = "unreadable"
 """In place of a label where a reply has none of its scheme: never taken for any of them."""

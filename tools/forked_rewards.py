@@ -35,31 +35,36 @@ LAST = 640
 """Attempts of the last ten steps."""
 COUNTED = ("certified", "right")
 BEYOND = 4
+TEMPERATURES = {"sampled": 1.0, "greedy": 0.0}
 
 
 def trained(forks: Path, out: Path, base: int, reward: str, rate: float) -> dict[str, Any]:
     """Train and measure one adapter, or return what was measured before."""
-    done = out / "result.json"
-    if done.exists():
-        return json.loads(done.read_text(encoding="utf-8"))
-    shutil.rmtree(out / "adapter", ignore_errors=True)
-    begun, model = time(), forks / f"base-{base}"
-    changes = [f"model.name={model}", f"reward={reward}", f"training.learning_rate={rate}", f"seed={base}"]
-    made = reinforce(load_reinforcement(CONFIG, changes), out / "adapter")
-    seconds = time() - begun
-    paid = [trace["reward"] for trace in read_records(out / "adapter" / TRACES)]
-    found = {"base": base, "reward": reward, "rate": rate, "attempts": made["attempts"], "seconds": round(seconds),
-             "certified_sampled": made["certified"], "paid": sum(paid), "paid_last": sum(paid[-LAST:])}  # fmt: skip
+    done, model = out / "result.json", forks / f"base-{base}"
+    found: dict[str, Any] = json.loads(done.read_text(encoding="utf-8")) if done.exists() else {}
+    if not found:
+        shutil.rmtree(out / "adapter", ignore_errors=True)
+        begun = time()
+        changes = [f"model.name={model}", f"reward={reward}", f"training.learning_rate={rate}", f"seed={base}"]
+        made = reinforce(load_reinforcement(CONFIG, changes), out / "adapter")
+        seconds = time() - begun
+        paid = [trace["reward"] for trace in read_records(out / "adapter" / TRACES)]
+        found = {"base": base, "reward": reward, "rate": rate, "attempts": made["attempts"], "seconds": round(seconds),
+                 "certified_sampled": made["certified"], "paid": sum(paid), "paid_last": sum(paid[-LAST:])}  # fmt: skip
     if base != PILOT:
-        command = Path(sys.executable).with_name("certistar")
-        measured = [str(command), "evaluate", str(EVALUATION), "--set", f"model.name={model}"]
-        subprocess.run([*measured, "--adapter", str(out / "adapter"), "--out", str(out / "held-out")], check=True)
-        [path] = (out / "held-out").rglob("evaluation.json")
-        modes = json.loads(path.read_text(encoding="utf-8"))["modes"]
-        for mode, own in modes.items():
-            found[mode] = {n: {rate: of[rate] for rate in (*COUNTED, "n")} for n, of in own["by_hops"].items()}
+        found |= {mode: measured(model, out, mode, at) for mode, at in TEMPERATURES.items() if mode not in found}
     write_json(done, found)
     return found
+
+
+def measured(model: Path, out: Path, mode: str, temperature: float) -> dict[str, dict[str, int]]:
+    """Return what the adapter gets right and proves on the held-out problems, by hops."""
+    command = [str(Path(sys.executable).with_name("certistar")), "evaluate", str(EVALUATION)]
+    changes = ["--set", f"model.name={model}", "--set", f"sampling.temperature={temperature}"]
+    subprocess.run([*command, *changes, "--adapter", str(out / "adapter"), "--out", str(out / mode)], check=True)
+    [path] = (out / mode).rglob("evaluation.json")
+    by_hops = json.loads(path.read_text(encoding="utf-8"))["modes"]["sampled"]["by_hops"]
+    return {n: {rate: of[rate] for rate in (*COUNTED, "n")} for n, of in by_hops.items()}
 
 
 def jobs(out: Path) -> Iterator[tuple[Path, int, str, float]]:
@@ -86,7 +91,7 @@ def page(found: list[dict[str, Any]], strict: dict[str, Any]) -> str:
     bases = [base for base in BASES if all((reward, base) in by for reward in REWARDS)]
     runs = {int(run["run"].removeprefix("run-")): run["rates"] for run in strict["runs"]}
     rows: list[list[str]] = []
-    for mode in ("sampled", "greedy"):
+    for mode in TEMPERATURES:
         for counted in COUNTED:
             own = {reward: [_rate(by[reward, base], mode, counted) for base in bases] for reward in REWARDS}
             arms = {arm: [runs[base][f"{arm}/{mode}"][counted] for base in bases] for arm in ("strict", "well-formed")}

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from critics.verdict.reading import Span
-from rollout.policies.random_writer import RandomWriter
+from rollout.policies.reasoning import RandomWriter
 from rollout.problems.catalogue import family
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace, read_trace

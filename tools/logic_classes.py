@@ -23,7 +23,7 @@ from rollout.records.sampling import Sampling, batches, derived_seed
 from training.configuration.run import load_run
 from training.records.store import write_records
 from training.rounds.problems import read_problems
-from training.workers.policy import quiet_policy
+from training.workers.strategies import quiet_policy
 
 DESCRIPTIONS: dict[LogicClass, str] = {
     "conditional": "a fact, or a plain rule: some conditions, joined by and or or, lead to one or more conclusions",

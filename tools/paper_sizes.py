@@ -15,8 +15,7 @@ from typing import Any
 
 from critics.errors import InputError
 from rollout.formulas.ahead import generate_ahead
-from rollout.problems.catalogue import family
-from rollout.problems.splits import Split
+from rollout.problems.catalogue import Split, family
 from tools.autoeval.data_sets import PAPER, said, statistics_of
 from training.hardware import num_cores
 from training.records.store import write_json, write_text

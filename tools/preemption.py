@@ -164,7 +164,7 @@ def _end(child: Child) -> str:
 
 def newest(job: FineTuning) -> str:
     """Return the checkpoint that the next start goes on from, or that nothing is left to do."""
-    from training.finetuning.callbacks import newest_whole
+    from training.finetuning.trainer import newest_whole
 
     if (job.out / "manifest.json").exists():
         return "done"

@@ -14,7 +14,7 @@ import typer
 
 from critics.errors import InputError
 from critics.judge import judge_record
-from training.estimates import compare_paired, wilson
+from training.outcomes import compare_paired, wilson
 from training.records.store import read_records, write_json, write_text
 from training.reporting.sentences import p_value, percent, points
 from training.tables import markdown

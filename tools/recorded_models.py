@@ -17,7 +17,7 @@ from typing import Any
 
 from critics.judge import judge_record
 from tools.chains import chains
-from training.estimates import Proportion
+from training.outcomes import Proportion
 from training.records.store import write_json
 from training.tables import markdown
 

@@ -182,7 +182,7 @@ def _trainer(config: ReinforcementConfig, problems: list[Problem], reward: Any, 
         args=arguments(
             output_dir=str(work),
             per_device_train_batch_size=settled.rows_at_once,
-            gradient_accumulation_steps=settled.gradient_accumulation,
+            gradient_accumulation_steps=settled.accumulated(1),
             num_generations=config.group,
             max_steps=config.steps,
             learning_rate=config.training.learning_rate,

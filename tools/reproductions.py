@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from tools.autoeval.predicts import Table, correlation, predictive_power, published
 from tools.capacity import Store, Workload, a100, cost
 from training.configuration.section import Section, read_yaml, validated
-from training.estimates import Proportion
+from training.outcomes import Proportion
 
 ROOT = Path(__file__).parents[1]
 CATALOGUE = ROOT / "configs" / "papers" / "catalogue.yaml"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.estimates import widest
+from training.outcomes import widest
 from training.records.store import write_text
 from training.reporting.sentences import p_value, percent, points
 

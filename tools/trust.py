@@ -19,7 +19,7 @@ from typing import Any
 from critics.judge import JudgePool
 from critics.replay.grades import STRICT
 from rollout.published.recorded import load_recorded
-from training.estimates import Proportion
+from training.outcomes import Proportion
 from training.records.store import write_json, write_text
 
 Record = dict[str, Any]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from training.estimates import Interval, Proportion
+from training.outcomes import Interval, Proportion
 
 
 def markdown(head: Sequence[str], rows: Iterable[Iterable[str]], align: str = "") -> str:

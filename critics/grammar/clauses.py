@@ -45,6 +45,7 @@ from critics.grammar.words import (
     PERSON_ENDINGS,
     PERSON_NOUNS,
     PLACES,
+    PREPOSITIONS,
     PRONOUNS,
     RECIPROCAL,
     RELATIVE,
@@ -246,12 +247,10 @@ def _of_several(chart: Chart, at: int, j: int, each: Subject, part: Formula) -> 
         chart.bar(j - 1, "of each or of one another is not said: write two sentences")
         return
     if each.operator is Operator.AND and chart.has(at, j, "not") and chart.words[at] != "both":
-        chart.trouble(at, "`not` of several may deny it of one or of all: say `neither .. nor`")
+        report = chart.bar if chart.has(at, j, "both", "all", "each") else chart.trouble
+        report(at, "`not` of several may deny it of one or of all: say `neither .. nor`")
     parts = tuple(filled(part, HOLE, term) for term in each.terms)
-    if each.operator is Operator.IFF:
-        yield Said(both(*map(Not, parts)))
-    else:
-        yield Said(joined(each.operator, *parts))
+    yield Said(both(*map(Not, parts)) if each.operator is Operator.IFF else joined(each.operator, *parts))
 
 
 def _is_mutual(chart: Chart, at: int, j: int, part: Formula) -> bool:
@@ -299,6 +298,10 @@ def question(chart: Chart) -> Iterator[Formula]:
     if "not" in words[:4]:
         chart.bar(words.index("not"), "a question with `not` has no answer that is safe: ask without it")
         return
+    doubtful = [at for at in range(2, end) if _takes_name(chart, at)]
+    if words[0] in BE and not chart.is_name(1) and doubtful:
+        chart.bar(doubtful[0], "the name may be two, the last of which is asked about: name it first")
+        return
     for at in range(2, end):
         turned = chart.rearranged([*chart.tokens[1:at], chart.tokens[0], *chart.tokens[at:]])
         for each in subject(turned, 0, at - 1, ()):
@@ -311,6 +314,16 @@ def question(chart: Chart) -> Iterator[Formula]:
                 parts = finite(turned, at - 1, end, each.number)
             for part in parts:
                 yield from (said.formula for said in applied(turned, 0, at - 1, end, each, part))
+
+
+def _takes_name(chart: Chart, at: int) -> bool:
+    """Say whether a name in a question may end what stands before it: (the winner of the Classic) Ann Lee."""
+    before, ends = (
+        chart.words[at - 1],
+        at + 1 == len(chart.words) or chart.words[at + 1] in ("or", "and", ",", "either"),
+    )
+    is_object = before in PREPOSITIONS or before == "the" or third(before) or past(before) or is_participle(before)
+    return chart.is_name(at) and " " in chart.words[at] and ends and bool(is_object)
 
 
 def objects(chart: Chart, i: int, j: int) -> tuple[Referent, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
-from critics.replay import matching
+from critics.replay import kernel
 from critics.replay.certificate import Rejected
 from critics.replay.formula import (
     Application,
@@ -120,7 +120,7 @@ def denied(clauses: tuple[Implication, ...]) -> tuple[Implication, ...] | None:
 
 def ground_terms(clauses: Iterable[Implication]) -> list[Term]:
     """Return the ground terms that occur in clauses, parts of terms included, each once."""
-    return matching.ground_terms([literal for clause in clauses for literal in (*clause.premises, *clause.conclusions)])
+    return kernel.ground_terms([literal for clause in clauses for literal in (*clause.premises, *clause.conclusions)])
 
 
 class OutOfWork(Rejected):

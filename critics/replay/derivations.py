@@ -32,7 +32,7 @@ from critics.replay.formula import (
     parse_literal,
     parse_statement,
 )
-from critics.replay.matching import fits, is_instance
+from critics.replay.kernel import fits, is_instance
 from critics.replay.saturations import is_open, undecided
 from critics.replay.semantics import is_classical
 

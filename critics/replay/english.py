@@ -29,7 +29,7 @@ from critics.replay.clauses import (
     statement_of,
 )
 from critics.replay.formula import Literal, Statement, Term, parse_statement
-from critics.replay.matching import fits
+from critics.replay.kernel import fits
 from critics.replay.saturations import is_contradictory, undecided
 from critics.replay.semantics import semantics_of
 from critics.replay.solvers import Trust

@@ -16,8 +16,7 @@ from itertools import product
 from critics.replay.certificate import Rejected
 from critics.replay.clauses import clause_of, fact, is_consistent
 from critics.replay.formula import Literal, Rule, Statement, Term, canonical_statement, parse_statement, subterms
-from critics.replay.kernel import ArityError, Kernel, WorkLimitExceeded
-from critics.replay.matching import Kind, kind, literals_of, match
+from critics.replay.kernel import ArityError, Kernel, Kind, WorkLimitExceeded, kind, literals_of, match
 
 MAX_MATCHES = 200_000
 """Matches that the closure of a saturation may take, also in vain; fewer where terms are large."""

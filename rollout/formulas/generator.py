@@ -36,7 +36,7 @@ from rollout.formulas.languages import (
 )
 from rollout.formulas.prompt import context, question, read_notation
 from rollout.formulas.sameness import atom_number, is_constant_over, names_key, order_key, regex_names_key, word_number
-from rollout.problems.splits import SPLIT_BUCKETS, Split, item_seed
+from rollout.problems.catalogue import SPLIT_BUCKETS, Split, item_seed
 
 __all__ = [
     "EnglishFirstOrderFormulas",

@@ -28,7 +28,7 @@ from rollout.formulas.derivation import (
     has_derivation,
     read_grammar,
 )
-from rollout.problems.splits import Split
+from rollout.problems.catalogue import Split
 
 EXTRA = "pip install 'certistar[autoeval]'"
 _VERB = re.compile(r"([a-z]{4,9}),verb,")

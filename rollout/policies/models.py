@@ -12,7 +12,7 @@ from critics.errors import InputError
 Thing = TypeVar("Thing")
 MODEL = "model"
 RANDOM = "random"
-"""Name of the model without weights that draws among what a guide allows (`rollout.policies.random_writer`)."""
+"""Name of the model without weights that draws among what a guide allows (`rollout.policies.reasoning`)."""
 
 
 class PolicyError(InputError):

@@ -1,16 +1,23 @@
-"""Reasoning models as policies: their thoughts are kept beside the answer and are no part of it."""
+"""Policies in the place of a model's plain text: models that think first, and the random writer, which is no model.
+
+A guide does part of a model's work, and the random writer shows how much: it stands beside every guided figure.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from random import Random
 from typing import TypeVar, cast
 
 from critics.errors import InputError
 from critics.problem import Problem
 from critics.replay.replies import ends_thinking, opened_thinking, without_thinking
-from rollout.decoding.guide import Guide
+from rollout.decoding.guide import Guide, SentenceGuide
+from rollout.policies.models import RANDOM
 from rollout.policies.policy import ChatPolicy, Completion, Interrupted, Policy
-from rollout.prompts.conversation import Messages
-from rollout.records.digests import ServerUse
+from rollout.prompts.conversation import Messages, as_text
+from rollout.prompts.prompt import messages, text
+from rollout.prompts.style import PromptStyle
+from rollout.records.digests import PolicyDigests, ServerUse
 from rollout.records.sampling import Sampling, derived_seed
 
 Told = TypeVar("Told")
@@ -95,3 +102,41 @@ def _answer(prompt: str, completion: Completion) -> Completion:
     cut_off = opened_thinking(prompt) and not ends_thinking(completion.text)
     answer = "" if cut_off else without_thinking(completion.text)
     return completion if answer == completion.text else _bare(completion, answer, completion.text)
+
+
+class RandomWriter:
+    """A policy that reads nothing; a token limit does not apply to it, the guide's limit of sentences does."""
+
+    def __init__(self, prompt_style: PromptStyle) -> None:
+        self.digests = PolicyDigests(RANDOM)
+        self.prompt_style = prompt_style
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return what a model would read, so that its texts can teach one."""
+        style = self.prompt_style
+        if style.kind == "chat":
+            return self.conversation(messages(problem, style, hint=hint))
+        return text(problem, style, hint=hint)
+
+    def conversation(self, messages: Messages) -> str:
+        """Return the conversation as text."""
+        return as_text(messages)
+
+    def complete(
+        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
+    ) -> list[Completion]:
+        """Write one text for each guide; raises `InputError` where there is none, or one that leaves text free."""
+        if guides is None:
+            raise InputError("model.name: random draws among what a guide allows; set decoding to guided")
+        return [_written(guide, Random(seed)) for guide, seed in zip(guides, seeds, strict=True)]
+
+
+def _written(guide: Guide, chance: Random) -> Completion:
+    if not isinstance(guide, SentenceGuide):
+        raise InputError("model.name: random writes under the guide `english`, which leaves no text free; name it")
+    text = b""
+    while not guide.is_over:
+        sentence = chance.choice(guide.allowed().words)
+        guide.close(sentence)
+        text += sentence
+    return Completion(text.decode(), (), True)

@@ -16,7 +16,7 @@ from itertools import product
 from typing import Literal, TypeAlias
 
 from critics.problem import Problem
-from rollout.problems.splits import Split, belongs, consecutive, item_seed
+from rollout.problems.catalogue import Split, belongs, consecutive, item_seed
 
 Answer = Literal["true", "false", "unknown"]
 SOMEBODY = "Kim"

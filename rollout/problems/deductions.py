@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias
 from critics.grammar.inflection import plural
 from critics.problem import Problem
 from critics.text.translators.regular import translate_deductions as translate
+from rollout.problems.catalogue import Split, consecutive, draws, first_of_split
 from rollout.problems.prontoqa import ADJECTIVES, FICTIONAL_KINDS, NAMES, with_article
-from rollout.problems.splits import Split, consecutive, draws, first_of_split
 
 DeductionRule = Literal["AndIntro", "AndElim", "OrIntro", "Composed"]
 MAX_HOPS = 5

@@ -23,7 +23,7 @@ from critics.text.theories.deontic import AXIOMS, MODALITIES
 from critics.text.theories.scheduling import SIGNATURE
 from critics.text.theories.scheduling_english import VARIABLES, question, sentence
 from critics.text.translators.deontiqa import translate
-from rollout.problems.splits import Split, belongs, consecutive, draws
+from rollout.problems.catalogue import Split, belongs, consecutive, draws
 
 MAX_LEVEL = 5
 """A derivation with more could run out of families of properties."""

@@ -16,7 +16,7 @@ from typing import Literal
 
 from critics.grammar.inflection import article, plural
 from critics.problem import Formal, Problem
-from rollout.problems.splits import Split, consecutive, draws, first_of_split
+from rollout.problems.catalogue import Split, consecutive, draws, first_of_split
 
 NAMES = ("Alex", "Fae", "Max", "Polly", "Rex", "Sally", "Sam", "Stella", "Wren")
 FICTIONAL_KINDS = (

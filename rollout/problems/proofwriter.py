@@ -18,7 +18,7 @@ from critics.problem import Formal, Problem
 from critics.replay.formula import Literal, Rule, Statement
 from critics.replay.kernel import Inference, Kernel
 from critics.text.translators.regular import translate_proofwriter as translate
-from rollout.problems.splits import Split, belongs, consecutive, item_seed
+from rollout.problems.catalogue import Split, belongs, consecutive, item_seed
 
 Style = Choice["attributes", "relations"]
 Answer = Choice["true", "false", "unknown"]

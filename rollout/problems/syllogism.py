@@ -18,7 +18,7 @@ from typing import Literal
 from critics.problem import Problem
 from critics.text.reference import theory
 from critics.text.translators.syllogism import OPTIONS, ask, translate
-from rollout.problems.splits import Split, belongs, consecutive, draws
+from rollout.problems.catalogue import Split, belongs, consecutive, draws
 
 Condition = Literal["consistent", "inconsistent", "nonsense"]
 Mood = Literal["A", "E", "I", "O"]

@@ -14,7 +14,7 @@ from typing import Literal
 
 from critics.grammar.inflection import article
 from critics.problem import Problem
-from rollout.problems.splits import Split, belongs, consecutive, draws
+from rollout.problems.catalogue import Split, belongs, consecutive, draws
 from rollout.problems.syllogism import NONSENSE
 
 Condition = Literal["realistic", "arbitrary", "nonsense"]

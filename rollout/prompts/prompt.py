@@ -16,7 +16,7 @@ import yaml
 from critics.problem import TRUTH_VALUES, Formal, Problem, read_problem
 from critics.replay.answers import in_terms_of, kind_of
 from critics.replay.formula import Rule, canonical_statement, parse_statement
-from critics.replay.matching import literals_of
+from critics.replay.kernel import literals_of
 from critics.text.background import background, vocabulary
 from critics.text.reference import reference
 from rollout.problems.catalogue import QUESTIONS, family

@@ -85,7 +85,6 @@ class ServerUse(TypedDict, total=False):
     kind: str
     model: str
     constraint: str
-    spelling: str | None
     refused: list[str]
     top_p: float | None
     seeded: bool

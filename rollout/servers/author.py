@@ -7,7 +7,7 @@ server was asked to keep to, nothing stands in the text that the guide has not l
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from critics.errors import InputError, RunFailed
@@ -35,10 +35,6 @@ _QUOTED = "qzj kwv xq.]]"
 _PROBE = WiredRequest(GuideRecipe("quote", Problem("probe", "probe", _QUOTED.removesuffix("]]"), "")), "[[quote:", 48)
 """A guide within a block that leaves one text, which no model would write by itself."""
 _PROBE_SEED = 20230704
-_SPELLINGS: Mapping[str, Callable[[str], RequestFields]] = {
-    "structured_outputs.grammar": lambda spec: {"structured_outputs": {"grammar": spec}},  # vLLM
-    "ebnf": lambda spec: {"ebnf": spec},  # SGLang
-}
 _GREEDY_PATIENCE = 2
 """Violations without progress after which a greedy server is not asked the same again."""
 _BARE = f"[{re.escape(DECORATION)}]"
@@ -60,10 +56,10 @@ Scored = tuple[str, float | None]
 class Capability:
     """Ways of a server to hold a text to its guide, as its replies have shown."""
 
-    spelling: str | None = None
-    """The field in which its plug-in takes a guide; None: replies are cut."""
+    has_guides: bool = False
+    """True if it has the plug-in; else replies are cut."""
     refused: tuple[str, ...] = ()
-    """Fields that were tried in vain, with the reason."""
+    """The field that was tried in vain, with the reason."""
 
 
 async def probed(connection: Connection, tally: Tally) -> Capability:
@@ -78,23 +74,25 @@ async def probed(connection: Connection, tally: Tally) -> Capability:
     prompt = [{"role": "user", "content": asked}] if settings.kind == "chat" else f"{asked}\n"
     plain = ServerRequest(prompt, max_tokens=1, seed=_PROBE_SEED)
     await connection.ask(plain, tally)  # first, because a plain request shows which fields are not known
-    refused: list[str] = []
-    for spelling, fields in _SPELLINGS.items():
-        try:
-            request = ServerRequest(prompt, max_tokens=48, seed=_PROBE_SEED, fields=fields(_PROBE.spec()))
-            if (await connection.ask(request, tally)).text.startswith(_QUOTED):
-                return Capability(spelling, tuple(refused))
-            refused.append(f"{spelling}: ignored")
-        except RequestRefused:
-            refused.append(f"{spelling}: refused")
-        except ServerFault:
-            refused.append(f"{spelling}: failed")
+    try:
+        request = ServerRequest(prompt, max_tokens=48, seed=_PROBE_SEED, fields=_fields(_PROBE))
+        if (await connection.ask(request, tally)).text.startswith(_QUOTED):
+            return Capability(has_guides=True)
+        refused = "structured_outputs.grammar: ignored"
+    except RequestRefused:
+        refused = "structured_outputs.grammar: refused"
+    except ServerFault:
+        refused = "structured_outputs.grammar: failed"
     if settings.constraint == "guide":
         raise InputError(
             f"{settings.base_url}: model {settings.model!r} has no plug-in of certistar that holds it to guides "
-            f"({'; '.join(refused)}); install certistar there, or set model.server.constraint to auto"
+            f"({refused}); install certistar there, or set model.server.constraint to auto"
         )
-    return Capability(refused=tuple(refused))
+    return Capability(refused=(refused,))
+
+
+def _fields(request: WiredRequest) -> RequestFields:
+    return {"structured_outputs": {"grammar": request.spec()}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,13 +271,12 @@ class Author:
 
     async def write(self) -> GuidedText:
         """Return the attempt when it has ended: of itself, by the token limit or by too many violations."""
-        spelling = self.capability.spelling
-        recipe = None if self.guide is None or spelling is None else recipe_of(self.guide)
+        recipe = None if self.guide is None or not self.capability.has_guides else recipe_of(self.guide)
         while self.attempt.ended is None:
             if self._room <= 0:
                 self.attempt.ended = "length"
-            elif recipe is not None and spelling is not None:
-                await self._guided(recipe, spelling)
+            elif recipe is not None:
+                await self._guided(recipe)
             elif not (self.attempt.is_held and self.attempt.force()):
                 await self._free()
         return self.attempt
@@ -289,9 +286,8 @@ class Author:
         settings, tally, dropped = self.connection.settings, self.tally, self.connection.dropped
         record: ServerUse = {"kind": settings.kind, "model": settings.model}
         if self.guide is not None:
-            spelling = self.capability.spelling
-            record["constraint"] = "rejection" if spelling is None else "guide"
-            record["spelling"], record["refused"] = spelling, list(self.capability.refused)
+            record["constraint"] = "guide" if self.capability.has_guides else "rejection"
+            record["refused"] = list(self.capability.refused)
         record |= {
             "top_p": None if "top_p" in dropped else 1.0,
             "seeded": "seed" not in dropped,
@@ -318,12 +314,12 @@ class Author:
     def _room(self) -> int:
         return self.sampling.max_new_tokens - self.attempt.num_tokens
 
-    async def _guided(self, recipe: GuideRecipe, spelling: str) -> None:
+    async def _guided(self, recipe: GuideRecipe) -> None:
         """Have the whole text written under its guide, which the server's plug-in makes."""
         eos_ids, fits = self.eos_ids, self.sampling.switches.fit_blocks
         request = WiredRequest(recipe, self.attempt.text, self._room, fits, tuple(eos_ids))
         ends = {"stop_token_ids": eos_ids, "ignore_eos": True} if eos_ids else {}
-        reply, text = await self._asked({**_SPELLINGS[spelling](request.spec()), **ends})
+        reply, text = await self._asked({**_fields(request), **ends})
         if self._take(text, reply):
             return
         if reply.finish != "length":

@@ -32,9 +32,9 @@ from training.configuration.model import ModelConfig
 from training.configuration.run import load_run
 from training.configuration.section import ConfigError
 from training.finetuning.architecture import KEEPS_APART, require_suited, trainable_model
-from training.finetuning.callbacks import Monitor
 from training.finetuning.examples import read_examples
 from training.finetuning.stage import train_here
+from training.finetuning.trainer import Monitor
 
 QUICK = ("qwen3", "gemma2")
 RESULTS = ROOT / "docs/results/architectures"

@@ -27,8 +27,7 @@ from critics.errors import InputError
 from training.autoeval.joined import read_folder
 from training.autoeval.scores import scores
 from training.configuration.section import ConfigError, Rate, Section, read_yaml, validated
-from training.estimates import LEVEL, stats
-from training.outcomes import Record
+from training.outcomes import LEVEL, Record, stats
 from training.records.store import write_json, write_text
 from training.reporting.leaderboard import EVALUATION, Group, find_entries
 

@@ -38,15 +38,13 @@ from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from tools.autoeval.figures import draw
 from training.autoeval.scores import FATES, counts_record, scores_of
-from training.configuration.run import ArmConfig, load_run
-from training.configuration.strategies import SingleConfig
+from training.configuration.run import ArmConfig, SingleConfig, load_run
 from training.curation.filters import judged
-from training.estimates import mean
-from training.outcomes import Table, pooled, table_of
+from training.outcomes import Table, mean, pooled, table_of
 from training.records.store import write_json
 from training.reporting.costs import spent_in
 from training.rounds.problems import drawn
-from training.workers.policy import named_models, quiet_policy
+from training.workers.strategies import named_models, quiet_policy
 
 Way = Literal["autoformalise", "informalise"]
 MAX_OPERATORS = 6

@@ -11,7 +11,7 @@ from rollout.decoding.rows import Row as GuidedRow
 from rollout.guides.logic import LogicGuide
 from rollout.problems.prontoqa import PrOntoQA, generate
 from training.benches.cells import BenchRow
-from training.benches.synthetic import END, vocabulary
+from training.benches.decoding import END, vocabulary
 from training.lessons.references import completions
 
 SIZE = 128_000

@@ -16,7 +16,7 @@ from tools.bench.cold_masks import cold_masks
 from tools.bench.joined_adapters import joined_adapters, outside_the_model
 from tools.bench.timing import Timing, interleaved
 from training.benches.cells import BenchRow
-from training.benches.synthetic import PADDING, SET_SIZE, FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary
+from training.benches.decoding import PADDING, SET_SIZE, FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary
 
 BATCH = 16
 NUM_NEW = 64
@@ -103,7 +103,7 @@ class _Bench:
 
     def reference(self) -> float:
         """Time `generate` with masks."""
-        from rollout.decoding.reference import GuidedLogits
+        from rollout.decoding.sampling import GuidedLogits
 
         return self._generated([GuidedLogits(self.requests(), self.engine, self.limits, ALL_OFF)])
 

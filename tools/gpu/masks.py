@@ -8,8 +8,7 @@ from rollout.decoding.rows import RequestLimits
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.records.sampling import ALL_OFF
 from training.benches.cells import BenchCell, BenchRow, Setting, value
-from training.benches.decoding import SHAPES, Bench, shape_of
-from training.benches.synthetic import END, MODELS, PADDING, TOY, OpeningEngine, vocabulary
+from training.benches.decoding import END, MODELS, PADDING, SHAPES, TOY, Bench, OpeningEngine, shape_of, vocabulary
 
 
 class _TimedMasks(OpeningEngine):

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from critics.errors import InputError
 from training.benches.parts import PARTS
-from training.benches.qualification import MINUTES
-from training.benches.results import CellResult, PartResult, read_all
+from training.benches.results import MINUTES, CellResult, PartResult, read_all
 from training.tables import markdown
 
 TEMPLATE = Path(__file__).with_name("page.md")

@@ -13,7 +13,7 @@ from typing import Any
 from critics.judge import judge_record
 from critics.problem import Attempt
 from critics.recheck.index import recheck_evidence
-from rollout.problems.splits import item_seed
+from rollout.problems.catalogue import item_seed
 from tools.selfplay.mutation import mutated
 from tools.selfplay.seeds import Seed, is_false, seeds
 

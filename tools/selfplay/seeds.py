@@ -15,8 +15,7 @@ from typing import Literal as Choice
 from critics.problem import Attempt, Formal, Problem
 from critics.replay.formula import Literal, parse_literal, parse_statement
 from rollout.problems import prontoqa, proofwriter
-from rollout.problems.catalogue import family
-from rollout.problems.splits import item_seed
+from rollout.problems.catalogue import family, item_seed
 from rollout.prompts.demonstration import demonstrate
 from tools.selfplay.truth import expressions_differ, formulas_differ, horn_truth, ordering_truth
 

@@ -12,7 +12,7 @@ from critics.formats.equivalence.language import Language
 from critics.judge import Judging
 from critics.problem import RecordError
 from rollout.formulas.description import DescriptionError, understand
-from rollout.formulas.verifier import Said, VerifiedPair
+from rollout.formulas.prompt import Said, VerifiedPair
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.scores import Category, false_positives, hallucinations, share, trips_of

@@ -12,8 +12,7 @@ from typing import Any, TypeAlias
 
 from critics.problem import Problem
 from rollout.records.traces import Trace
-from training.estimates import LEVEL, Interval, exact_interval, stats
-from training.outcomes import Record, Table, pooled, table_of
+from training.outcomes import LEVEL, Interval, Record, Table, exact_interval, pooled, stats, table_of
 
 Category: TypeAlias = Any
 """Category of a problem in its data set: a number, or a name."""

@@ -13,10 +13,9 @@ from typing import Any, Protocol, cast
 from critics.errors import InputError
 from critics.judge import Judging
 from critics.problem import Problem
-from rollout.formulas.verifier import Said, opinions
+from rollout.formulas.prompt import Said, opinions
 from rollout.policies.policy import ChatPolicy, Policy
-from rollout.problems.catalogue import family
-from rollout.problems.splits import Split
+from rollout.problems.catalogue import Split, family
 from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace

@@ -1,7 +1,7 @@
 """Fine-tuning on a GPU by method: speed, utilisation and peak memory beside what the memory model says.
 
 The product's own way: a model's folder, a dataset, `train_here`, and the figures of its monitor
-(`training.finetuning.callbacks`), of the last ten steps.
+(`training.finetuning.trainer`), of the last ten steps.
 """
 
 import json
@@ -14,8 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from training.benches.cells import GIB, BenchCell, BenchRow, Setting, settle, value
-from training.benches.decoding import shape_of
-from training.benches.synthetic import TOY, random_model, write_model
+from training.benches.decoding import TOY, random_model, shape_of, write_model
 
 STEPS = 20
 """The monitor tells of ten at a time; the first ten load kernels."""
@@ -84,7 +83,7 @@ def _measured(setting: Setting, case: TrainingCase) -> Sequence[BenchRow]:
         value("mfu", found.mfu, "ratio", n=10, against=f"{device_here().flops / 1e12:.4g} TFLOP/s, {peak}"),
     ]
     if setting.on_gpu:
-        from training.benches.synthetic import MODELS
+        from training.benches.decoding import MODELS
         from training.finetuning.compute import shape_of_model, training_memory
 
         shape = shape_of_model(random_model(MODELS.get(case.model, TOY), "meta"))

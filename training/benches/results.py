@@ -1,31 +1,44 @@
-"""Results of `certistar bench gpu`: a file for each part, written anew whenever one of its cells is measured.
+"""`certistar bench gpu`: parts in processes of their own, and a file of results for each, written at every cell.
 
 A cell is one measurement, named by a path such as `1.5B/own/guided/128`. A run that is cut short leaves what it had,
 and the next call measures what is missing or went wrong.
+
+Each part gets its share of the minutes that are left, so what one part saves the next may use. A process that crashes
+is started again behind the cell that it crashed in.
 """
 
+import os
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import signal
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic, perf_counter
+from traceback import format_exc
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from critics.errors import InputError
-from training.benches.cells import BenchRow
-from training.benches.decoding import NEW, PROMPT
+from critics.workers.own_time import die_with_parent
+from training.benches.cells import BenchCell, BenchRow, Setting, settle, started
+from training.benches.decoding import MODELS, NEW, PROMPT
 from training.benches.fine_tuning import CASES
-from training.benches.parts import PARTS
-from training.benches.synthetic import MODELS
+from training.benches.parts import PARTS, REMEDIES
 from training.configuration.fine_tuning import TrainingConfig
 from training.hardware import driver_says, num_cores
 from training.lineage.provenance import commit, version
 from training.planning.lengths import shape_of
 from training.planning.speed import DecodingSpeed, MachineSpeeds, TrainingSpeed
-from training.records.store import write_json
+from training.records.store import make_folder, write_json
 
 LIBRARIES = ("torch", "transformers", "peft", "accelerate", "bitsandbytes", "vllm", "flash-attn", "triton")
 FINISHED = "finished"
@@ -216,3 +229,163 @@ def _training(part: PartResult | None) -> Iterator[TrainingSpeed]:
             case, model = cases[name], MODELS[cases[name].model]
             config = TrainingConfig.model_validate({"batch_size": case.batch, **case.keys})
             yield TrainingSpeed(shape_of(model.family, model.size), config, case.tokens, 1 / speeds[0])
+
+
+MINUTES = 20.0
+STARTS = 4
+"""Starts of a part's process in one call."""
+
+
+def qualify(
+    out: Path, *, on_cpu: bool, toy: bool, parts: Sequence[str], minutes: float, tell: Callable[[str], None]
+) -> tuple[PartResult, ...]:
+    """Measure what is missing in `out`, for at most so many minutes; return all parts that are there.
+
+    Raises `InputError` where there is no GPU, for parts that are not known, and where `out` is of another machine.
+    """
+    wanted = list(parts or PARTS)
+    if unknown := [part for part in wanted if part not in PARTS]:
+        raise InputError(f"--parts {unknown[0]}: must be among {', '.join(PARTS)}")
+    make_folder(out)
+    here = machine(on_cpu=on_cpu)
+    command = " ".join(
+        ["certistar bench gpu"]
+        + ["--on cpu"] * on_cpu
+        + ["--toy"] * toy
+        + [f"--parts {','.join(parts)}"] * bool(parts)
+        + [f"--limit {minutes:g}"] * (minutes != MINUTES)
+    )
+    for before in filter(None, (read_part(path_of(out, name)) for name in PARTS)):
+        if (before.machine.device, before.toy) != (here.device, toy):
+            size = "toy sizes" if before.toy else "full sizes"
+            raise InputError(f"{out} was measured on {before.machine.device} with {size}; name another --out")
+    if on_cpu:  # what most parts need is imported once: their processes are forks of this one
+        from training.logs import quieten
+
+        quieten()
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        for name in ("peft", "training.finetuning.architecture", "training.finetuning.trainer", "training.rounds.loop"):
+            import_module(name)
+    deadline = monotonic() + 60 * minutes
+    for number, part in enumerate(wanted):
+        left = sum(PARTS[later].share for later in wanted[number:] if later == part or not PARTS[later].lacks)
+        limit = (deadline - monotonic()) * PARTS[part].share / left
+        if limit > 1:
+            tell(_run_part(out, PartResult(part, here, toy, command=command), limit).line())
+        write_json(out / ALL, [asdict(result) for result in read_all(out, PARTS)])
+    return read_all(out, PARTS)
+
+
+def _run_part(out: Path, new: PartResult, limit_s: float) -> PartResult:
+    """Run a part's process, again where it crashes, and write how it ended."""
+    if lacking := PARTS[new.part].lacks:
+        skipped = {new.part: cell_result((), 0.0, skipped=f"{lacking} {REMEDIES.get(lacking, 'is not installed')}")}
+        write_part(out, replace(new, cells=skipped, ended=FINISHED))
+        return replace(new, cells=skipped, ended=FINISHED)
+    deadline, began = monotonic() + limit_s, monotonic()
+    before = read_part(path_of(out, new.part)) or new
+    cells = {name: cell for name, cell in before.cells.items() if cell.is_measured}
+    write_part(out, replace(before, machine=new.machine, cells=cells, ended="", running="starting"))
+    scratch = tempfile.TemporaryDirectory(prefix=f"certistar-bench-{new.part}-", ignore_cleanup_errors=True)
+    with scratch:
+        found = _until_ended(out, new, deadline, Path(scratch.name))
+    seconds = round(before.seconds + monotonic() - began, 1)
+    found = replace(found, seconds=seconds, command=new.command, limit_s=round(limit_s, 1))
+    write_part(out, found)
+    return found
+
+
+def _until_ended(out: Path, new: PartResult, deadline: float, scratch: Path) -> PartResult:
+    """Start a part's process until it has finished or its time is over."""
+    found = new
+    for _ in range(STARTS):
+        left = deadline - monotonic()
+        status = _process(out, new, left, scratch)
+        found = read_part(path_of(out, new.part)) or new
+        if found.ended == FINISHED:
+            return found
+        if status is None:
+            return replace(found, ended=f"cut short by its time limit, in {found.running or 'between cells'}")
+        if found.running:
+            said = f"its process ended with status {status}"
+            found = found.with_cell(found.running, cell_result((), 0.0, failed=said))
+        found = replace(found, ended=f"its process ended with status {status}")
+        write_part(out, found)
+    return found
+
+
+def _process(out: Path, new: PartResult, limit_s: float, scratch: Path) -> int | None:
+    """Return the exit status of a part's process; None where its time was over and it was ended."""
+    process = started("cuda" if new.machine.is_gpu else "cpu", work, new, out.resolve(), scratch)
+    try:
+        process.join(max(1.0, limit_s))
+        return process.exitcode
+    finally:
+        for end in (lambda: os.killpg(process.pid or 0, signal.SIGKILL), process.kill):  # it may lead no group yet
+            with suppress(ProcessLookupError):
+                end()
+        process.join()
+
+
+STICKY = ("device-side assert", "illegal memory access", "CUDA error", "CUBLAS_STATUS", "unspecified launch failure")
+"""Errors after which a process can do nothing more on its GPU."""
+BROKEN = 3
+"""Exit status of a process that can do no more."""
+MOST_SAID = 1_500
+
+
+def run_part(result: PartResult, out: Path, setting: Setting) -> None:
+    """Measure what is missing, and write after each cell."""
+    write_part(out, replace(result, ended="", running="starting"))
+    for cell in PARTS[result.part].cells(setting):
+        if cell.name in result.cells:
+            continue
+        write_part(out, replace(result, running=cell.name))
+        measured, is_broken = _measured(cell, setting)
+        result = result.with_cell(cell.name, measured)
+        write_part(out, result)
+        if is_broken:
+            sys.exit(BROKEN)
+    write_part(out, replace(result, ended=FINISHED, running=""))
+
+
+def _measured(cell: BenchCell, setting: Setting) -> tuple[CellResult, bool]:
+    """Return a cell's outcome, and whether this process can do no more."""
+    lacking = [need for need in cell.needs if not (Path(need).exists() if "/" in need else find_spec(need))]
+    if lacking:
+        named = ["/".join(Path(need).parts[-2:]) for need in lacking]
+        return cell_result((), 0.0, skipped=", ".join(f"{name} is not installed" for name in named)), False
+    began = perf_counter()
+    try:
+        rows = tuple(cell.measure())
+    except Exception as error:  # noqa: BLE001 - every other cell is still measured, and the error is kept
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}"[:MOST_SAID]
+        print(format_exc(), file=sys.stderr, flush=True)
+        is_broken = any(sign in said for sign in STICKY)
+    else:
+        return cell_result(rows, perf_counter() - began), False
+    if not is_broken:
+        settle(setting)  # behind the error, which held what was computed
+    return cell_result((), perf_counter() - began, failed=said), is_broken
+
+
+def work(new: PartResult, out: Path, scratch: Path) -> None:
+    """Be the process of a part: `new` is the part of which nothing is measured."""
+    with (out / f"{new.part}.log").open("ab") as log:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+            os.dup2(log.fileno(), stream.fileno())
+    os.setsid()
+    die_with_parent()
+    warnings.simplefilter("ignore")
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    from training.logs import quieten
+
+    quieten()
+    import torch
+
+    device = "cuda" if new.machine.is_gpu else "cpu"
+    if device == "cpu":
+        torch.set_num_threads(1)
+    run_part(read_part(path_of(out, new.part)) or new, out, Setting(device, new.toy, scratch))

@@ -8,10 +8,10 @@ from typing import Any
 
 from critics.judge import Judging
 from rollout.records.traces import read_trace
-from training.commands.messages import say
+from training.commands.options import say
 from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
 from training.lineage.entries import REVOKED, LineageError, lineage_digest, lines_of_round, round_of
-from training.lineage.verification import verify
+from training.lineage.revocation import verify
 from training.records.store import StoreError
 from training.reporting.proofs import trace_lines
 

@@ -16,7 +16,7 @@ from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.selection import Abstained, AnswerRule, Outcome, ProvedAnswer, is_settled, outcome
 from rollout.records.traces import Trace
-from training.commands.messages import say
+from training.commands.options import say
 from training.configuration.run import ArmConfig, RunConfig
 from training.curation.filters import judged
 from training.lineage.provenance import provenance
@@ -38,8 +38,7 @@ from training.reporting.samples import (
 from training.rounds.evaluation import problems_digest
 from training.rounds.problems import held_out_problems, load_problems
 from training.rounds.rollout_store import stored_strategy
-from training.workers.policy import quiet_policy
-from training.workers.strategies import Strategy, strategy_of
+from training.workers.strategies import Strategy, quiet_policy, strategy_of
 
 TRUSTED_PROOFS = 3
 """Proofs that must agree where nothing compares them with the text; chosen on split `develop` (docs/answer.md)."""

@@ -14,7 +14,7 @@ from critics.problem import Attempt, RecordError, is_object, read_attempt
 from critics.recheck.index import recheck_evidence
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
 from rollout.records.traces import Trace, read_judgement, read_trace
-from training.commands.messages import say
+from training.commands.options import say
 from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps
 from training.logs import tracked
 from training.records.store import StoreError, read_lines, read_records

@@ -22,7 +22,7 @@ from critics.audit.catalogue_file import Catalogue, load_catalogue, own_catalogu
 from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.judge import JudgePool, judge_record
-from training.commands.messages import say
+from training.commands.options import say
 
 
 def audit_critics(

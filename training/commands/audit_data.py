@@ -9,8 +9,7 @@ from typing import Any
 
 from critics.replay.grades import count_by_grade
 from training.commands.attempts import judging
-from training.commands.messages import say
-from training.estimates import Proportion
+from training.commands.options import say
 from training.exchange.columns import read_answers, read_columns
 from training.exchange.gold_labels import (
     BY_READING,
@@ -28,6 +27,7 @@ from training.exchange.gold_labels import (
 )
 from training.exchange.rationales import Reading
 from training.lineage.kept import free_name, new_folder, slim
+from training.outcomes import Proportion
 from training.records.store import write_json, write_records
 from training.tables import with_interval
 

@@ -13,7 +13,7 @@ from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
 from rollout.records.traces import Trace
 from training.commands.attempts import attempts_that_are
-from training.commands.messages import say
+from training.commands.options import say
 from training.configuration.section import nearest
 from training.exchange.columns import read_answers, read_columns
 from training.exchange.rationales import Reading, as_they_stand, read_table

@@ -36,8 +36,7 @@ def bench(
     if on == "cpu" and not toy:
         raise InputError("bench gpu: --on cpu is a rehearsal; write --on cpu --toy")
     from training.benches.parts import PARTS
-    from training.benches.qualification import qualify
-    from training.benches.results import FINISHED
+    from training.benches.results import FINISHED, qualify
 
     wanted = [part.strip() for part in parts.split(",") if part.strip()]
     found = qualify(out, on_cpu=on == "cpu", toy=toy, parts=wanted, minutes=limit, tell=print)

@@ -22,9 +22,8 @@ from training.autoeval.yardstick import (
     measure_verifier,
     read_benchmark,
 )
-from training.commands.messages import say
-from training.configuration.run import ArmConfig, RunConfig
-from training.configuration.strategies import RoundTripConfig
+from training.commands.options import say
+from training.configuration.run import ArmConfig, RoundTripConfig, RunConfig
 from training.curation.filters import judged
 from training.outcomes import Record
 from training.records.open_store import OpenStore
@@ -32,8 +31,7 @@ from training.records.store import read_records, write_json, write_records, writ
 from training.reporting.costs import Price, priced, spent_in, spent_on
 from training.rounds.entry import Measuring
 from training.rounds.rollout_store import stored_strategy
-from training.workers.policy import NamedModel, forget_models, quiet_policy
-from training.workers.strategies import Strategy
+from training.workers.strategies import NamedModel, Strategy, forget_models, quiet_policy
 
 TRIPS = ArmConfig(name="benchmark", keep="unfiltered", decoding="free", strategy=RoundTripConfig())
 """Whatever a configuration's own arms write, a benchmark asks for round trips, as section `round_trip` says."""

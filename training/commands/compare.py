@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from critics.errors import InputError
-from training.commands.messages import say
-from training.commands.options import Json
+from training.commands.options import Json, say
 from training.records.run_folder import scores_files
 from training.records.store import write_json, write_text
 from training.tables import console, grid, latex

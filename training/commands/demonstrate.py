@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from critics.errors import InputError
-from training.commands.messages import say_or_print
-from training.commands.options import Json, Out, Overrides
+from training.commands.options import Json, Out, Overrides, say_or_print
 
 if TYPE_CHECKING:
     from training.configuration.run import ArmConfig, RunConfig

@@ -76,10 +76,7 @@ def _findings() -> Iterator[DoctorFinding]:
         yield DoctorFinding(True, module, note)
 
 
-_OPTIONAL = (
-    ("deepspeed", "deepspeed", "training.sharding zero2 and zero3"),
-    ("flash_attn", "flash-attn", "training.attention flash_attention_2"),
-)
+_OPTIONAL = (("flash_attn", "flash-attn", "training.attention flash_attention_2"),)
 """Packages that only some configurations need; that one is not here is no lack."""
 
 

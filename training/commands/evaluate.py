@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from critics.errors import InputError
-from training.commands.messages import say
-from training.commands.options import Adapter, Config, Json, Overrides, Seed
+from training.commands.options import Adapter, Config, Json, Overrides, Seed, say
 
 if TYPE_CHECKING:
     from critics.problem import Problem
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from training.outcomes import Record
     from training.reporting.leaderboard import LeaderboardEntry
     from training.rounds.entry import Measuring
-    from training.workers.policy import NamedModel
+    from training.workers.strategies import NamedModel
 
 EXAMPLE = "certistar evaluate configs/smoke.yaml --problems problems.jsonl --adapter adapter"
 RETRY_COUNTS = ("right", "compiled", "tests_passed", "certified")
@@ -99,7 +98,7 @@ def evaluate(
     from training.reporting.costs import read_prices
     from training.rounds.entry import Measuring, entry
     from training.rounds.problems import drawn_by_dataset, held_out_problems, read_problems, unshown
-    from training.workers.policy import named_models
+    from training.workers.strategies import named_models
 
     loaded = load_run(config, overrides)
     chosen = named_models(loaded, models or (), adapter)
@@ -182,7 +181,7 @@ def _write(
 def _say_mode(label: str, mode: "Record", *, quiet: bool) -> None:
     """Print rates with their intervals, and content effects where problems are of several conditions."""
     from critics.replay.grades import grades_said
-    from training.estimates import Proportion
+    from training.outcomes import Proportion
     from training.reporting.programs import stage_lines
     from training.reporting.samples import NAMES
 

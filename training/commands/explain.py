@@ -12,8 +12,7 @@ from critics.errors import InputError
 from critics.verdict import Verdict, read_verdict
 from critics.verdict.reading import Span
 from rollout.records.traces import Trace, read_trace, with_judgement
-from training.commands.messages import say
-from training.commands.options import Json, Runs, Timeout
+from training.commands.options import Json, Runs, Timeout, say
 from training.records.store import read_records
 
 EXAMPLE = "certistar explain kept 3"

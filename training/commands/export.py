@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from training.commands.messages import print_counts
-from training.commands.options import Jobs, Json, OfArm, OfSeed, Out, Timeout
+from training.commands.options import Jobs, Json, OfArm, OfSeed, Out, Timeout, print_counts
 
 EXAMPLE = "certistar export kept --to messages --out messages.jsonl"
 
@@ -23,7 +22,7 @@ def export(
         str,
         typer.Option(
             "--to",
-            help="messages, prompt-completion, sharegpt, atif, parquet; steps, stepwise, fover; dpo, kto; rewards.",
+            help="messages, prompt-completion, sharegpt, parquet; steps, stepwise, fover; dpo, kto; rewards.",
         ),
     ],
     out: Out,

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from critics.errors import InputError
-from training.commands.messages import print_counts
-from training.commands.options import Jobs, Json, Out, Timeout
+from training.commands.options import Jobs, Json, Out, Timeout, print_counts
 from training.records.store import read_lines, write_records
 
 EXAMPLE = "certistar judge attempts.jsonl --out verdicts.jsonl --jobs 2"

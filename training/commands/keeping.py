@@ -25,7 +25,7 @@ from training.commands.attempts import (
     traces_that_are,
     with_verdicts,
 )
-from training.commands.messages import print_counts, say
+from training.commands.options import print_counts, say
 from training.configuration.learning import CERTIFIED, KEEPS, Keep, Text
 from training.configuration.section import nearest
 from training.curation.filters import FITS_ANOTHER, independent, is_certified, judged, kept, kept_by_grade, select
@@ -227,8 +227,7 @@ def _written(problems: Sequence[Problem], config: "RunConfig", opened: Path) -> 
     from rollout.strategies.formalisation import FORMAT
     from training.records.open_store import OpenStore
     from training.rounds.rollout_store import stored_strategy
-    from training.workers.policy import quiet_policy
-    from training.workers.strategies import Formalising
+    from training.workers.strategies import Formalising, quiet_policy
 
     arm, size = config.arms[0], config.sampling.batch_size
     policy = quiet_policy(config, arm, None)
@@ -312,5 +311,8 @@ def _show(summary: Mapping[str, Any], asked: FilterOptions) -> None:
         say(line)
     if why := summary.get("most_often_unread"):
         say(f"{why}; docs/reading.md says what is read, and --formalise has a model read other prose")
+    if scored := summary.get("rescored"):
+        shown = ", ".join(f"{num} by {who.replace('_', ' ')}" for who, num in scored.items() if who != "not_checked")
+        say(f"rewarded: {shown}; {scored['not_checked']} not checked; rescored.jsonl has our rewards")
     shown = f"`certistar explain {asked.out} ROW` shows what stands behind a row"
     say(f"kept {summary['kept']} ({summary['keep']}) in {asked.out}; {shown}")

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from critics.errors import InputError
-from training.commands.messages import say_or_print
-from training.commands.options import Config, Json, Out, Overrides
+from training.commands.options import Config, Json, Out, Overrides, say_or_print
 
 EXAMPLE = "certistar merge configs/smoke.yaml --adapter adapter --out merged"
 

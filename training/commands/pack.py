@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from critics.errors import InputError
-from training.commands.messages import say
-from training.commands.options import Json
+from training.commands.options import Json, say
 from training.logs import tracked
 from training.records.run_folder import locked
 from training.records.store import pack as packed_file

@@ -8,11 +8,9 @@ import typer
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.problems.catalogue import LANGUAGES, family
+from rollout.problems.catalogue import LANGUAGES, Split, family
 from rollout.problems.prontoqa import Ontology
-from rollout.problems.splits import Split
-from training.commands.messages import say, say_or_print
-from training.commands.options import Json, Out, Seed
+from training.commands.options import Json, Out, Seed, say, say_or_print
 from training.configuration.section import read_override
 from training.hardware import num_cores
 from training.records.store import write_new_records

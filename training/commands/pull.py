@@ -9,10 +9,9 @@ from typing import Annotated
 import typer
 
 from critics.errors import InputError
-from training.commands.messages import print_counts, say
-from training.commands.options import Jobs, Json, Out, Timeout
+from training.commands.options import Jobs, Json, Out, Timeout, print_counts, say
 
-EXAMPLE = "certistar pull /data/pushed --out pulled"
+EXAMPLE = "certistar pull pushed --out pulled"
 
 
 def pull(

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from training.commands.messages import say_or_print
-from training.commands.options import Json, OfArm, OfSeed
+from training.commands.options import Json, OfArm, OfSeed, say_or_print
 
-EXAMPLE = "certistar push checkpoints/smoke file:///data/pushed"
+EXAMPLE = "certistar push checkpoints/smoke file://$PWD/pushed"
 
 
 def push(

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from critics.errors import InputError
-from training.commands.messages import say
-from training.commands.options import Jobs, Json, Timeout
+from training.commands.options import Jobs, Json, Timeout, say
 from training.records.store import StoreError, read_lines
 
 EXAMPLE = "certistar recheck verdicts.jsonl --json"

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from critics.errors import InputError
-from training.commands.messages import say
+from training.commands.options import say
 from training.commands.traces import trace_files
 from training.lineage.adapters import AdapterFolder, find_adapters
 from training.lineage.entries import REVOKED, Revocations, engine_name, read_revocations

@@ -3,8 +3,7 @@
 from functools import partial
 from itertools import chain
 
-from training.commands.messages import say_or_print
-from training.commands.options import Adapter, Config, Json, Out, Overrides, Problems
+from training.commands.options import Adapter, Config, Json, Out, Overrides, Problems, say_or_print
 
 EXAMPLE = "certistar rollout configs/smoke.yaml --problems problems.jsonl --out traces.jsonl"
 
@@ -26,8 +25,7 @@ def rollout(
     from training.records.store import write_records
     from training.rounds.problems import read_problems
     from training.rounds.rollout_store import stored_strategy
-    from training.workers.policy import quiet_policy
-    from training.workers.strategies import strategy_of
+    from training.workers.strategies import quiet_policy, strategy_of
 
     loaded = load_run(config, overrides)
     arm, size = loaded.arms[0], loaded.sampling.batch_size

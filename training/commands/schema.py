@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from critics.errors import InputError
-from training.commands.messages import say
+from training.commands.options import say
 
 EXAMPLE = "certistar schema --out schema.json"
 

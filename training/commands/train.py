@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from training.commands.messages import say_or_print
-from training.commands.options import Config, Json, Out, Overrides, Seed
+from training.commands.options import Config, Json, Out, Overrides, Seed, say_or_print
 
 EXAMPLE = "certistar train configs/smoke.yaml --data kept --out adapter"
 
@@ -30,8 +29,8 @@ def train(
     from training.configuration.run import load_run
     from training.configuration.section import ConfigError
     from training.finetuning.examples import examples_path
+    from training.finetuning.job import check_installed
     from training.finetuning.stage import FineTuning, fine_tune
-    from training.finetuning.trackers import check_installed
     from training.logs import quieten
 
     quieten()

@@ -15,11 +15,10 @@ Tracker = Literal["none", "trackio", "wandb", "tensorboard"]
 USUAL_ROWS = 2
 """Rows that a process computes at once where nothing says how many."""
 SAME_RESULT = {
-    *("batch_size", "gradient_accumulation", "global_batch_size"),  # rows a step are said in another way
-    *("gradient_checkpointing", "attention", "sharding", "offload", "checkpoint_steps", "trackers"),
+    *("batch_size", "gradient_checkpointing", "attention", "sharding", "offload", "checkpoint_steps", "trackers"),
 }
 """Keys that decide memory, speed and what is told on the way: equal but for floating-point error."""
-Sharding = Literal["none", "fsdp2", "zero2", "zero3"]
+Sharding = Literal["none", "fsdp2"]
 LossOn = Literal["completion", "covered"]
 
 
@@ -37,21 +36,15 @@ class TrainingConfig(Section):
     max_steps: Annotated[int, Field(ge=0)] = 0
     """At most so many optimiser steps, whatever the epochs ask for: an equal budget for arms that keep more.
     0: no limit."""
-    global_batch_size: Positive | None = None
+    global_batch_size: Positive = 8
     """Rows that an optimiser step learns from, on all processes together, so that any number of GPUs takes the same
-    steps. A row is an example, or a pack of them under `layout: packed`. null: batch_size x
-    gradient_accumulation x processes."""
+    steps. A row is an example, or a pack of them under `layout: packed`."""
     batch_size: Positive | None = None
-    """Rows that a process computes at once: at most so many of its share of global_batch_size. null: as many as fit; 2
-    without a global_batch_size."""
-    gradient_accumulation: Positive = 1
-    """Batches a step, where there is no global_batch_size that it could be computed from."""
+    """Rows that a process computes at once: at most so many of its share of global_batch_size. null: as many as fit."""
     learning_rate: Annotated[float, Field(gt=0)] = 2e-5
     scheduler: Literal["constant", "linear", "cosine"] = "linear"
     warmup_steps: Annotated[int, Field(ge=0)] = 0
     """Optimiser steps over which the learning rate rises, but never more than half of all."""
-    warmup_ratio: Rate = 0.0
-    """The same as a share of all steps, rounded down: a small share of few steps is none."""
     weight_decay: float = 0.0
     optimizer: Literal["adamw_torch", "adamw_bnb_8bit"] = "adamw_torch"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
@@ -71,7 +64,7 @@ class TrainingConfig(Section):
     examples as they stand. sampled, because the paper trains on the whole."""
     gradient_checkpointing: bool = False
     sharding: Sharding = "none"
-    """Parts of a model that are spread. none: no part (DDP). zero2 and zero3 need the package deepspeed."""
+    """Parts of a model that are spread over the processes. none: no part (DDP)."""
     offload: bool = False
     """Keep what is sharded in the host's memory: slower, and room for models that fit no other way."""
     checkpoint_steps: int = 0
@@ -83,46 +76,40 @@ class TrainingConfig(Section):
     def _settings_fit(self) -> Self:
         if self.quantisation != "none" and self.method == "full":
             raise ValueError("quantisation: four-bit weights cannot be trained; write `method: lora` or `dora`")
-        if self.global_batch_size is not None and self.gradient_accumulation != 1:
-            raise ValueError("gradient_accumulation: is computed from global_batch_size; write one of the two")
-        if self.warmup_steps and self.warmup_ratio:
-            raise ValueError("warmup_ratio: says the same as warmup_steps; write one of the two")
         if self.optimizer == "adamw_bnb_8bit" and self.sharding == "fsdp2":
             raise ValueError(
                 "optimizer: adamw_bnb_8bit knows no tensors in parts, as fsdp2 makes them; write adamw_torch, whose "
-                "moments fsdp2 shares out among the GPUs, or `sharding: zero2` or `zero3`"
+                "moments fsdp2 shares out among the GPUs"
             )
         if self.offload and self.sharding == "none":
-            raise ValueError("offload: is for what is sharded; write `sharding: fsdp2`, `zero2` or `zero3`")
-        if self.quantisation != "none" and self.sharding in ("zero2", "zero3"):
-            raise ValueError("sharding: four-bit weights go with `none` or `fsdp2`")
+            raise ValueError("offload: is for what is sharded; write `sharding: fsdp2`")
         return self
 
     @property
     def rows_at_once(self) -> int:
-        """Rows that a process computes at once, where it is settled how many, or nothing depends on what fits."""
+        """Rows that a process computes at once, where it is settled how many."""
         return self.batch_size or USUAL_ROWS
 
     def rows_a_step(self, num_processes: int) -> int:
         """Return how many rows an optimiser step learns from; raises `ConfigError` where they cannot be shared."""
-        if self.global_batch_size is None:
-            return self.rows_at_once * self.gradient_accumulation * num_processes
         if self.global_batch_size % num_processes:
             raise ConfigError(f"training.global_batch_size: {_indivisible(self.global_batch_size, num_processes)}")
         return self.global_batch_size
 
     def on(self, num_processes: int, fits: Callable[[int], bool] = lambda _: True) -> Self:
-        """Return the same with the rows that each process computes at once, and how often for a step.
+        """Return the same with the rows that each process computes at once.
 
-        With a `global_batch_size` they are the largest divisor of a process's share that `batch_size` allows, or of
-        which `fits` says so. Raises `ConfigError` where rows cannot be shared.
+        They are the largest divisor of a process's share that `batch_size` allows, or of which `fits` says so. Raises
+        `ConfigError` where rows cannot be shared.
         """
         share = self.rows_a_step(num_processes) // num_processes
-        if self.global_batch_size is None:
-            return self.model_copy(update={"batch_size": self.rows_at_once})
         allowed = fits if self.batch_size is None else range(1, self.batch_size + 1).__contains__
         rows = next((n for n in range(share, 1, -1) if share % n == 0 and allowed(n)), 1)
-        return self.model_copy(update={"batch_size": rows, "gradient_accumulation": share // rows})
+        return self.model_copy(update={"batch_size": rows})
+
+    def accumulated(self, num_processes: int) -> int:
+        """Return how many batches each process computes for a step."""
+        return self.rows_a_step(num_processes) // num_processes // self.rows_at_once
 
     def num_steps(self, num_rows: int, num_processes: int) -> int:
         """Return the optimiser steps of all epochs, up to `max_steps`."""
@@ -131,16 +118,11 @@ class TrainingConfig(Section):
 
     def num_warmup(self, steps: int) -> int:
         """Return over how many of a training's steps the learning rate rises."""
-        return min(self.warmup_steps, steps // 2) or int(self.warmup_ratio * steps)
+        return min(self.warmup_steps, steps // 2)
 
     def digested_json(self) -> str:
-        """Return the JSON text whose digest is in an adapter's manifest, without what changes no result.
-
-        Memory and speed are no result, and rows are as many as a step learns from, however they are computed.
-        """
-        record = self.model_dump(mode="json", exclude=SAME_RESULT)
-        rows = {"a process": self.rows_at_once * self.gradient_accumulation}
-        return json.dumps(record | {"rows_a_step": self.global_batch_size or rows}, sort_keys=True)
+        """Return the JSON text whose digest is in an adapter's manifest, without what changes no result."""
+        return json.dumps(self.model_dump(mode="json", exclude=SAME_RESULT), sort_keys=True)
 
 
 def _indivisible(rows: int, processes: int) -> str:

@@ -59,9 +59,9 @@ class ModelConfig(Section):
     thinking_budget: Positive | None = None
     """Tokens for thoughts, beside `sampling.max_new_tokens`; a thought that is longer is ended there. Guided arms need
     it, because the guide begins to watch where the thought ends. null: thoughts count among the new tokens."""
-    engine: Literal["own", "vllm", "sglang"] = "own"
+    engine: Literal["own", "vllm"] = "own"
     """Engine that decodes in this process. own: the loop of this project, the reference. vllm: vLLM (extra `vllm`),
-    under the same guides (docs/decoding.md). sglang: as a server alone."""
+    under the same guides (docs/decoding.md)."""
     vllm: VLLMConfig = VLLMConfig()
     server: ServerSettings | None = None
     """null: the model runs in this process."""
@@ -79,8 +79,6 @@ class ModelConfig(Section):
 
     @model_validator(mode="after")
     def _settings_fit(self) -> Self:
-        if self.engine == "sglang":
-            raise ValueError("engine: sglang has no engine in this process; serve it (docs/servers.md), or write vllm")
         if self.engine != "own" and (self.server is not None or self.policy is not None):
             raise ValueError("engine: a server or a policy of another package decodes by itself; write own")
         if self.adapter is not None and (self.engine != "own" or self.server is not None or self.policy is not None):

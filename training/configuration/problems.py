@@ -7,9 +7,8 @@ from pydantic import BeforeValidator, model_validator
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.problems.catalogue import GENERATED, LANGUAGES, family, is_generated
+from rollout.problems.catalogue import GENERATED, LANGUAGES, Split, family, is_generated
 from rollout.problems.prontoqa import Form, Ontology
-from rollout.problems.splits import Split
 from training.configuration.section import Rate, Section
 
 YamlOntology = Annotated[

@@ -36,7 +36,7 @@ from critics.text.blocks import Block, BlockError, answer_start, split_blocks
 from critics.text.reference import ReferenceMismatch, reference, theory
 from critics.verdict.certificate import Reference
 from critics.verdict.reading import Span
-from rollout.problems.splits import content_key
+from rollout.problems.catalogue import content_key
 from rollout.prompts.prompt import problem_text
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Judgement, Trace

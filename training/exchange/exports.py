@@ -3,7 +3,6 @@
 messages             TRL and most others: `messages` of role and content
 prompt-completion    TRL with the loss on the completion alone: texts, or conversations where there are dialogs
 sharegpt             LLaMA-Factory, axolotl: `conversations` of from and value
-atif                 Agent Trajectory Interchange Format 1.7 (Harbor): a trajectory a line
 parquet              the columns id, prompt, completion (or messages) and certificate
 
 Judged attempts are exported as their steps, for trainers of process reward models; a label is true where a critic read
@@ -19,7 +18,7 @@ fover                FoVer (Kamoi et al. 2025): `problem`, `solution_steps` and 
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +72,7 @@ def step_row(text: JudgedText, shape: str) -> Row | None:
 
 
 _SHAREGPT = {"system": "system", "user": "human", "assistant": "gpt"}
-_ATIF = {"system": "system", "user": "user", "assistant": "agent"}
-SHAPES = ("messages", "prompt-completion", "sharegpt", "atif", "parquet")
+SHAPES = ("messages", "prompt-completion", "sharegpt", "parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +84,6 @@ class StoredExample:
     turns: Sequence[Message]
     """The conversation; of a text, a request and its reply."""
     is_dialog: bool
-    reply_ids: Sequence[Sequence[int]] = ()
-    """The token ids of each reply, where they were stored."""
     unread: Sequence[Sequence[int]] = ()
     """Stretches of a text that its critic could not read, which `loss_on: covered` passes over."""
 
@@ -111,10 +107,9 @@ def read_example(record: Mapping[str, Any]) -> StoredExample:
             raise InputError(f"example {name}: has messages and a prompt or completion; one text is trained on")
         if "messages" in record:
             turns = [{"role": turn["role"], "content": turn["content"]} for turn in record["messages"]]
-            return StoredExample(name, certificate, turns, True, [t["completion_ids"] for t in record.get("turns", ())])
+            return StoredExample(name, certificate, turns, True)
         turns = [{"role": "user", "content": record["prompt"]}, {"role": "assistant", "content": record["completion"]}]
-        ids, unread = record.get("completion_ids") or (), record.get("unread") or ()
-        return StoredExample(name, certificate, turns, False, [ids], unread)
+        return StoredExample(name, certificate, turns, False, record.get("unread") or ())
     except (KeyError, TypeError) as error:
         raise InputError(f"example {name}: needs prompt and completion, or messages of role and content") from error
 
@@ -151,11 +146,6 @@ def exported(examples: Sequence[StoredExample], shape: str) -> list[Row]:
 
 def _row(example: StoredExample, shape: str, has_dialogs: bool) -> Row:
     content: Row = {"messages": example.turns}
-    if shape == "atif":
-        extra = {"id": example.id, "certificate": example.certificate}
-        agent = {"name": "certistar", "version": metadata.version("certistar")}
-        told = {"schema_version": "ATIF-v1.7", "session_id": example.id, "agent": agent}
-        return {**told, "steps": _steps(example), "extra": extra}
     if shape == "sharegpt":
         said = [{"from": _SHAREGPT[turn["role"]], "value": turn["content"]} for turn in example.turns]
         content = {"conversations": said}
@@ -164,14 +154,3 @@ def _row(example: StoredExample, shape: str, has_dialogs: bool) -> Row:
     elif shape == "prompt-completion" or (shape == "parquet" and not has_dialogs):
         content = {"prompt": example.prompt, "completion": example.completion}
     return {"id": example.id, **content, "certificate": example.certificate}
-
-
-def _steps(example: StoredExample) -> list[Row]:
-    """Return steps numbered from 1; those of the agent carry its token ids where they were stored."""
-    ids, steps = iter(example.reply_ids), list[Row]()
-    for number, turn in enumerate(example.turns, 1):
-        step: Row = {"step_id": number, "source": _ATIF[turn["role"]], "message": turn["content"]}
-        if turn["role"] == "assistant" and (own := list(next(ids, ()))):
-            step["metrics"] = {"completion_tokens": len(own), "completion_token_ids": own}
-        steps.append(step)
-    return steps

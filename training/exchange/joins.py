@@ -1,13 +1,16 @@
-"""Rows that are parts of one text: a batch's replies and what was asked, and tables with a row for each step."""
+"""Rows that are parts of one text: batches and what was asked, a row for each step; and rollouts of NeMo-Gym."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from critics.errors import InputError
 from critics.problem import is_list, is_object
+from rollout.records.traces import Judgement
 from training.exchange.columns import Values
+from training.records.store import Record
 from training.records.tables import Row, Rows
 
 _NUMBERS = ("step_index", "step_number", "step_id", "step_idx", "step_no", "index")
@@ -58,6 +61,61 @@ def with_questions(rows: Rows, source: object) -> Rows:
     missing = [row for name, row in asked.items() if name not in answered]
     unreadable += [row.unreadable("no_rationale", "the batch's output has no reply to it") for row in missing]
     return replace(rows, rows=joined, unreadable=unreadable)
+
+
+def with_messages(rows: Rows) -> Rows:
+    """Read rollouts of NeMo-Gym as chat messages: what was asked, and the one message of the response.
+
+    Items of type `reasoning` are left out. A rollout with other items, or one that was cut off, cannot be read.
+    """
+    read: list[Row] = []
+    unreadable = list(rows.unreadable)
+    for row in rows.rows:
+        asked, system = (_at(row.values, f"responses_create_params.{key}") for key in ("input", "instructions"))
+        made: Any = _at(row.values, "response.output") or []
+        items = [item for item in made if _at(item, "type") != "reasoning"]
+        texts = [_plain(_at(item, "content")) for item in items]
+        others = sorted({str(_at(item, "type")) for item in items if _at(item, "type") != "message"})
+        if _at(row.values, "response.status") == "incomplete" or _at(row.values, "response.incomplete_details"):
+            unreadable.append(row.unreadable("cut_off", "the reply was cut off by its token limit"))
+        elif others or not all(isinstance(text, str) for text in texts):
+            # Attack: a reply that rests on what a tool said, which nobody judges.
+            told = ", ".join(others) or "content that is no output_text"
+            unreadable.append(
+                row.unreadable("other_turns", f"the response has {told}; a row is judged that has one text")
+            )
+        else:
+            turns: list[Any] = asked if is_list(asked) else [{"role": "user", "content": asked}]
+            said = [turn | {"content": _plain(turn.get("content"))} if is_object(turn) else turn for turn in turns]
+            replies = [{"role": "assistant", "content": text} for text in texts]
+            before = [{"role": "system", "content": system}] if system else []
+            places = [_at(row.values, f"_ng_{of}_index") for of in ("task", "rollout")]
+            named = {} if None in places else {"id": "-".join(map(str, places))}
+            read.append(replace(row, values={**row.values, **named, "messages": [*before, *said, *replies]}))
+    return replace(rows, rows=read, unreadable=unreadable)
+
+
+def _plain(content: Any) -> Any:
+    """Return the parts of a turn's text as one; what holds anything else as it is."""
+    if not is_list(content) or any(_at(part, "type") not in ("input_text", "output_text") for part in content):
+        return content
+    return "".join(str(_at(part, "text")) for part in content)
+
+
+def rescored(rows: Rows, paid: Mapping[int, tuple[Judgement, bool]]) -> tuple[list[Record], dict[str, int]]:
+    """Return rollouts with our `reward`, 1 or 0, and how often both verifiers paid; `paid` is by the rows' positions.
+
+    What could not be checked is left out, since a reward of 0 would say that it was.
+    """
+    made: list[Record] = []
+    counts = {"neither": 0, "ours_alone": 0, "theirs_alone": 0, "both": 0}
+    for position, (judged, is_paid) in paid.items():
+        if judged.verdict not in ("error", "timeout"):
+            before: Any = json.loads(rows.rows[position].raw)
+            told = {"verdict": judged.verdict, "reason": judged.reason, "reward": before.get("reward")}
+            made.append({**before, "reward": float(is_paid), "certistar": told})
+            counts[list(counts)[2 * ((before.get("reward") or 0) > 0) + is_paid]] += 1
+    return made, counts | {"not_checked": len(rows.rows) + len(rows.unreadable) - len(made)}
 
 
 def _reply(row: Values) -> tuple[str | None, bool]:

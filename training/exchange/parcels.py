@@ -18,14 +18,13 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.replay.grades import grades_said
-from training.estimates import Proportion
 from training.exchange.exports import read_examples
 from training.exchange.finding import Found, dataset_summary, read_json
 from training.lineage.adapters import MANIFEST, AdapterManifest, read_manifest, verify_adapter
 from training.lineage.entries import LINEAGE, check_dataset
 from training.lineage.kept import CERTIFICATES, EXAMPLES, TAGS, by_grade, what_is_kept, write_card
 from training.lineage.revocation import check_unrevoked
-from training.outcomes import Record
+from training.outcomes import Proportion, Record
 from training.records.run_folder import RunLine, read_run
 from training.records.store import read_records, write_json, write_text
 from training.tables import markdown, with_interval

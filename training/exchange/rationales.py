@@ -24,6 +24,7 @@ from training.exchange.shapes import ARITHMETIC, FREE_TEXT, bare_reply, computes
 from training.lessons.teaching import completion_example
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, new_folder, slim, write_kept
+from training.records.store import write_records
 from training.records.tables import Row, Rows, UnreadableRow, columns_of
 
 SHARES = ("step_validity", "premise_grounding")
@@ -117,11 +118,21 @@ def is_batch(known: Sequence[str]) -> bool:
     return "custom_id" in known and ("response" in known or "result" in known)
 
 
+def is_rollout(known: Sequence[str]) -> bool:
+    """Say whether columns are those of NeMo-Gym's rollouts."""
+    return "responses_create_params" in known and "response" in known
+
+
 def _joined(rows: Rows, reading: Reading, source: object, told: list[str]) -> Rows:
     """Return the rows, at most so many as asked for, those joined that are parts of one text."""
     known = columns_of(rows.rows) if rows.rows else ()
     step = _step_of(rows, reading)
-    if is_batch(known) or step is not None:
+    if is_rollout(known):
+        from training.exchange import joins
+
+        rows = joins.with_messages(rows)
+        told.append("rollouts of NeMo-Gym: the message of each response is judged")
+    elif is_batch(known) or step is not None:
         from training.exchange import joins
 
         num = len(rows.rows)
@@ -222,6 +233,16 @@ def write_dataset(
         for number, rows in enumerate(table.sources):
             places = [table.places[trace.derived_from or trace.id] for trace in chosen]
             rows.write([position for of, position in places if of == number], folder)
+            if rows.kind == "jsonl" and rows.rows and is_rollout(columns_of(rows.rows)):
+                from training.exchange.joins import rescored
+
+                # A text that is there twice is paid twice; a majority's one vote is chosen.
+                paid = {t.id for t in candidates if kept(t, keep) and t.id not in foreign and keep != "majority"}
+                paid |= {trace.id for trace in chosen}
+                found = {table.places[t.derived_from or t.id]: (t.judged, t.id in paid) for t in candidates}
+                own = {position: each for (of, position), each in found.items() if of == number}
+                made, summary["rescored"] = rescored(rows, own)
+                write_records(folder / "rescored.jsonl", made)
         origins = {trace.id: origin(trace.record()) for trace in chosen}
         write_kept(folder, out.name, Kept(examples, origins, chosen, rejected, summary))
     return summary

@@ -112,10 +112,10 @@ def training_memory(
     held, kept = num_trained(shape, config), (2 if config.optimizer == "adamw_bnb_8bit" else 8)
     shards = num_processes if config.sharding != "none" and not config.offload else 1
     weights = 0.0 if config.method == "full" else base_bytes(shape, config, bytes_a_weight)
-    masters = 4 * held / (shards if config.sharding in ("fsdp2", "zero3") else 1)
+    masters = 4 * held / (1 if config.sharding == "none" else shards)
     buckets = 2 if num_processes > 1 and config.sharding == "none" else 1  # what DDP exchanges is a copy
     gradients, moments = 4 * held * buckets / shards, 0.0 if config.offload else kept * held / shards
-    if config.sharding in ("fsdp2", "zero3"):
+    if config.sharding == "fsdp2":
         weights = weights / shards + 2 * bytes_a_weight * shape.num_linear / max(1, shape.layers)
     rows = config.rows_at_once * tokens
     return Memory(
@@ -203,40 +203,29 @@ def remedies(config: TrainingConfig, *, num_processes: int = 1, longest: int | N
     if config.attention == "eager":
         found.append(Remedy({"attention": "sdpa"}, "no scores kept"))
     if (rows := config.rows_at_once) > 1:
-        found.append(Remedy(_fewer_rows(config, next(n for n in range(rows // 2, 0, -1) if rows % n == 0))))
+        found.append(Remedy({"batch_size": next(n for n in range(rows // 2, 0, -1) if rows % n == 0)}))
     if config.sharding == "none" and num_processes > 1 and config.optimizer != "adamw_bnb_8bit":
         found.append(Remedy({"sharding": "fsdp2"}))
     if longest is None or config.max_tokens < 2 * longest or config.layout == "packed":
         found.append(Remedy({"max_tokens": max(1, config.max_tokens // 2)}, "with longer examples filtered out"))
     if config.method == "full":
         found.append(Remedy({"method": "lora"}))
-    elif config.quantisation == "none" and config.sharding in ("none", "fsdp2"):
+    elif config.quantisation == "none":
         found.append(Remedy({"quantisation": "nf4"}, "the base in four bits"))
     if config.optimizer == "adamw_torch" and config.method == "full" and config.sharding != "fsdp2":
         found.append(Remedy({"optimizer": "adamw_bnb_8bit"}))
     return found
 
 
-def _fewer_rows(config: TrainingConfig, rows: int) -> Mapping[str, object]:
-    """Return settings with fewer rows at once and as many a step."""
-    if config.global_batch_size is not None:
-        return {"batch_size": rows}
-    times = config.rows_at_once // rows * config.gradient_accumulation
-    return {"batch_size": rows, "gradient_accumulation": times}
-
-
 def most_sparing(config: TrainingConfig, *, num_processes: int = 1) -> TrainingConfig:
     """Return what is left of a fine-tuning's memory when all knobs but the examples' length are turned."""
     sharding = config.sharding if config.sharding != "none" or num_processes == 1 else "fsdp2"
-    four_bits = sharding in ("none", "fsdp2")
     changes: dict[str, object] = {
         "gradient_checkpointing": True,
         "batch_size": 1,
-        "gradient_accumulation": 1,
-        "global_batch_size": config.rows_a_step(num_processes),
         "attention": "sdpa",
         "method": "lora" if config.method == "full" else config.method,
-        "quantisation": "nf4" if four_bits else "none",
+        "quantisation": "nf4",
         "sharding": sharding,
         "optimizer": "adamw_torch" if sharding == "fsdp2" else config.optimizer,
     }

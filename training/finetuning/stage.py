@@ -22,7 +22,7 @@ from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
 from training.finetuning.architecture import require_suited
 from training.finetuning.compute import ModelShape, explanation, fits
 from training.finetuning.examples import Example, length, read_examples, rows_of
-from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job
+from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, quiet, read_job
 from training.finetuning.torchrun import (
     check_launcher,
     die_with_starter,
@@ -32,7 +32,6 @@ from training.finetuning.torchrun import (
     lost_peer,
     write_failure,
 )
-from training.finetuning.trackers import quiet
 from training.hardware import memory_of_a_core
 from training.lineage.adapters import MANIFEST, AdapterManifest, not_finite, read_manifest
 from training.lineage.entries import LINEAGE, check_dataset, lineage_digest, read_entries
@@ -94,8 +93,7 @@ def _train(job: FineTuning) -> AdapterManifest:
     from transformers import set_seed
 
     from training.finetuning.architecture import trainable_model
-    from training.finetuning.callbacks import check_goes_on, delete_broken, newest_whole, wait_for_all
-    from training.finetuning.trainer import build_trainer
+    from training.finetuning.trainer import build_trainer, check_goes_on, delete_broken, newest_whole, wait_for_all
 
     if not torch.cuda.is_available():
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
@@ -152,7 +150,7 @@ def _step_limit(config: TrainingConfig, num_rows: int, nproc: int) -> int:
 
 def _settled(job: FineTuning, shape: ModelShape | None, longest: int) -> TrainingConfig:
     """Return the settings with the rows that this process computes at once; `longest` is a row's tokens."""
-    if job.training.global_batch_size is None or job.training.batch_size is not None:
+    if job.training.batch_size is not None:
         return job.training.on(job.num_processes)
     if shape is None:
         return job.training.on(job.num_processes, lambda rows: rows <= USUAL_ROWS)

@@ -119,9 +119,7 @@ class Forecast:
         rows = f"{num} rows"
         if num > 1:
             on = "1 process" if processes == 1 else f"each of {processes} processes"
-            rows += f" ({settled.rows_at_once} at once, {settled.gradient_accumulation} times, on {on})"
-            if settled.global_batch_size is None:
-                rows += f"; training.global_batch_size={num} makes it so on any number of GPUs"
+            rows += f" ({settled.rows_at_once} at once, {settled.accumulated(processes)} times, on {on})"
         has_gpus, more = plan.gpu_hours > 0, "" if self.rollout_bytes else ", and what the server takes"
         whole = f", {plan.gpu_hours:.2g} GPU-hours on {plan.device}" if has_gpus else f" on {plan.device}"
         stages = [

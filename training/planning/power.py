@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from training.configuration.run import RunConfig
-from training.estimates import POWER, power
+from training.outcomes import POWER, power
 
 LEVEL = 0.05
 DISCORDANCES = (0.2, 0.35, 0.5)

@@ -13,7 +13,7 @@ from training.planning.lengths import SAMPLED, Lengths, StandIn, lead_through, l
 from training.records.open_store import read_growing
 from training.reporting.costs import Price, said_cost
 from training.rounds.entry import ATTEMPTS, Measuring, finished, folder_of
-from training.workers.policy import NamedModel
+from training.workers.strategies import NamedModel
 
 FILLER = "? "
 """Longest rejected reply, for the upper bound of requests."""

@@ -15,9 +15,8 @@ from typing import Any
 
 from critics.errors import InputError
 from critics.problem import is_object
-from training.estimates import LEVEL, holm, mean, stats
 from training.figures import Difference, drawing, forest, styles, with_bars
-from training.outcomes import Record, Table
+from training.outcomes import LEVEL, Record, Table, holm, mean, stats
 from training.records.run_folder import configuration
 from training.reporting.runs import Arm, outcomes_of, provenance, read_arms
 from training.reporting.sentences import points, taught

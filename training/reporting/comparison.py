@@ -14,17 +14,22 @@ from typing import Any, TypeAlias, cast
 from critics.errors import InputError
 from critics.replay.grades import count_by_grade
 from training.curation.outcomes import SHARES, TOKEN_SHARES
-from training.estimates import (
+from training.outcomes import (
+    GROUPINGS,
+    RATES,
     REPLICATES,
     PairedComparison,
+    Record,
     compare_paired,
     compare_unpaired,
     holm,
     mean,
     mean_interval,
+    naturally,
+    pooled,
+    rates,
     seeds_interval,
 )
-from training.outcomes import GROUPINGS, RATES, Record, naturally, pooled, rates
 from training.records.run_folder import configuration, read_run
 from training.records.store import write_text
 from training.reporting.runs import (
@@ -117,7 +122,7 @@ def write_report(run: Path, *, partial: bool = False) -> Report:
     `partial`: of an unfinished one, by the seeds that every arm has finished; `provenance.unfinished_seeds` names
     the others. Raises InputError as `summarise` does, and where no seed is finished.
     """
-    from training.reporting.panels import write_figure
+    from training.reporting.report import write_figure
 
     report, page = report_of(run, finished_seeds(run) if partial else None)
     write_text(run / "report.json", json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n")

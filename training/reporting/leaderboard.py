@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from critics.errors import InputError
 from critics.problem import Problem
-from training.estimates import Proportion, compare_paired
 from training.figures import INKS, MARKERS, drawing, percent_scale, with_bars
-from training.outcomes import FLAGS, Record, Table, naturally, table_of
+from training.outcomes import FLAGS, Proportion, Record, Table, compare_paired, naturally, table_of
 from training.records.run_folder import configuration, read_file, read_run
 from training.records.store import write_text
 from training.reporting.comparison import retry_curve

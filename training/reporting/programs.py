@@ -19,8 +19,7 @@ from critics.replay.answers import in_terms_of
 from critics.replay.semantics import semantics_of
 from rollout.programs.taxonomy import ERRORS, Category, diagnose, prints_an_option
 from rollout.records.traces import Judgement, Trace, read_judgement
-from training.estimates import Proportion
-from training.outcomes import Record, Table, table_of
+from training.outcomes import Proportion, Record, Table, table_of
 from training.tables import grid, markdown, percent
 
 NOT_EXECUTED = frozenset({"malformed", "timeout", "error"})

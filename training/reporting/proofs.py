@@ -8,7 +8,7 @@ from critics.replay.formula import FormulaError, Rule, parse_statement
 from critics.verdict.certificate import Certificate, read_certificate
 from rollout.prompts.sentence import read_aloud
 from rollout.records.traces import Trace
-from training.reporting.derivations import steps_of_evidence
+from training.reporting.traces import steps_of_evidence
 
 LONGEST = 2_000
 """Characters of one text: what a model wrote may never end."""

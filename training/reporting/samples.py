@@ -22,9 +22,8 @@ from rollout.records.selection import AnswerRule, ProvedAnswer, majority, outcom
 from rollout.records.traces import Trace
 from training.curation.filters import problem_key
 from training.curation.outcomes import is_decided
-from training.estimates import Proportion, exact_interval, mean, rate_interval
 from training.figures import drawing, with_bars
-from training.outcomes import Record
+from training.outcomes import Proportion, Record, exact_interval, mean, rate_interval
 from training.tables import markdown, with_interval
 
 NAMES = ("certified", "lucky", "answered", "maj")

@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeAlias
 from critics.problem import is_object
 from critics.replay.grades import grades_said
 from training.configuration.learning import CERTIFIED
-from training.estimates import widest
-from training.outcomes import Record
+from training.outcomes import Record, widest
 from training.tables import grid
 
 LEVEL = 0.05

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rollout.records.sampling import batches
-from training.estimates import Interval, compare_paired, exact_estimate, exact_interval, sign_flip
+from training.outcomes import Interval, compare_paired, exact_estimate, exact_interval, sign_flip
 from training.rewards.probes import Expected, ProbeCase
 from training.rewards.rewarding import Paid, Rewarding, Rollout
 

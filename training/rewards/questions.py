@@ -17,7 +17,7 @@ from critics.problem import Problem
 from critics.text.reference import reference
 from critics.verdict import Verdict, read_verdict
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
-from rollout.problems.splits import Split
+from rollout.problems.catalogue import Split
 from rollout.prompts.prompt import messages, solution
 from rollout.prompts.style import PromptStyle
 from training.configuration.problems import ProblemsConfig

@@ -30,8 +30,7 @@ from training.reporting.leaderboard import EVALUATION, LeaderboardEntry, as_entr
 from training.reporting.samples import at_k, samples_of
 from training.rounds.evaluation import answers_of, asked, by_label, counted, measure, problems_digest
 from training.rounds.rollout_store import how_asked, stored_strategy
-from training.workers.policy import NamedModel, forget_models, quiet_policy
-from training.workers.strategies import Strategy, strategy_of
+from training.workers.strategies import NamedModel, Strategy, forget_models, quiet_policy, strategy_of
 
 ATTEMPTS = "attempts.open.jsonl"
 

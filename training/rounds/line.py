@@ -11,7 +11,7 @@ from critics.problem import Problem
 from rollout.policies.policy import model_digest
 from rollout.records.sampling import ENGLISH
 from training.configuration.run import ArmConfig, RunConfig
-from training.finetuning.trackers import Tracking, tracking
+from training.finetuning.job import Tracking, tracking
 from training.rounds.problems import held_out_problems
 from training.watchdog import OnProgress, Progress, unwatched
 from training.workers.requests import Workers

@@ -13,14 +13,14 @@ from time import perf_counter
 
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import read_trace
+from training.finetuning.job import track
 from training.finetuning.stage import MANIFEST, FineTuning, fine_tune
-from training.finetuning.trackers import track
 from training.hardware import num_training_processes
 from training.records.run_folder import read_file
 from training.records.store import is_stored, read_records, write_json
 from training.rounds.dataset import curate
+from training.rounds.evaluation import RoundMeasured, ask_held_out, evaluate
 from training.rounds.line import Line
-from training.rounds.measurement import RoundMeasured, ask_held_out, evaluate
 from training.rounds.rollout import certify, roll_out, write_references
 from training.watchdog import Progress
 

@@ -122,8 +122,8 @@ def _own_problems(path: Path, dataset: str, answers: str | None) -> Iterator[Pro
         if given != "" and answer is None:
             raise InputError(
                 f"{path}: row {number}: answer: {given!r} is none that the question can have; write true, false or "
-                "unknown, or, with options (a list, or joined by |), an option or its letter; `answers: number` or "
-                "`answers: text` beside the file's name says that answers are free"
+                "unknown (yes and no answer what ends in `?`), or, with options (a list, or joined by |), an option or "
+                "its letter; `answers: number` or `answers: text` beside the file's name says that answers are free"
             )
         yield replace(problem, answer=answer)
 

@@ -191,7 +191,7 @@ def serve(channel: Channel, *, stays: bool) -> None:
         except Exception as error:  # noqa: BLE001 - the parent raises it
             answer = ("failed", portable(error))
         if stays:
-            from training.workers.policy import forget_models
+            from training.workers.strategies import forget_models
 
             forget_models(room=available_memory() * KEPT_SHARE)
         channel.connection.send(answer)

@@ -19,7 +19,7 @@ from critics.errors import InputError, RunFailed
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policies.policy import as_prompt, load_tokenizer
-from rollout.problems.splits import content_key
+from rollout.problems.catalogue import content_key
 from rollout.programs import first_order
 from rollout.prompts.prompt import messages, text
 from rollout.records.digests import PolicyDigests, adapter_weights_digest

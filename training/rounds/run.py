@@ -16,10 +16,9 @@ from typing import Any, Literal
 
 from critics.errors import RunFailed
 from rollout.engines import vllm
-from training.configuration.run import ArmConfig, RunConfig
+from training.configuration.run import ArmConfig, RoundTripConfig, RunConfig
 from training.configuration.section import ConfigError
-from training.configuration.strategies import RoundTripConfig
-from training.finetuning.trackers import check_installed
+from training.finetuning.job import check_installed
 from training.lineage.provenance import provenance
 from training.lineage.revocation import settle_revocations
 from training.preemption import GRACE_S, Preempted, raised
@@ -40,7 +39,7 @@ from training.workers.choice import (
     open_workers,
     visible_gpus,
 )
-from training.workers.policy import require_server
+from training.workers.strategies import require_server
 
 Report = Callable[[Notice], None]
 WATCH_S = 5.0

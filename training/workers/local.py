@@ -8,9 +8,8 @@ from critics.judge import JudgePool, Judging
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policies.policy import Policy
 from rollout.records.traces import Trace
-from training.workers.policy import build_policy
 from training.workers.requests import ArmPolicy, RolloutRequest
-from training.workers.strategies import ActorCritic, Strategy, strategy_of
+from training.workers.strategies import ActorCritic, Strategy, build_policy, strategy_of
 
 
 class LocalWorkers:

@@ -21,8 +21,8 @@ from rollout.policies.policy import Policy
 from rollout.records.digests import adapter_weights_digest
 from rollout.records.traces import Trace
 from training.workers.local import Sampler
-from training.workers.policy import quiet_policy
 from training.workers.requests import ArmPolicy, RolloutRequest, WorkerResult, result_of
+from training.workers.strategies import quiet_policy
 
 LARGEST = 2**30
 """Bytes that are sent: LoRA of the largest models; full weights are for a file system that the machines share."""

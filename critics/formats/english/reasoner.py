@@ -161,7 +161,7 @@ class Reasoner:
         for part in conjuncts(formula):
             if is_given and not cited:
                 self._given(part)
-            support = self._supported(part, cited)
+            support = self._supported(part, cited, move.because)
             self._check_read_out(part, move, support)
             stands = support is not None and support < self.known.num_premises
             is_premise = stands and key(part) == key(self.known.formulas[support or 0])
@@ -187,15 +187,8 @@ class Reasoner:
                 self.read_out.add(rule)
             return
         said, self.read_out = self.read_out, set()
-        if (
-            not said
-            or rule is None
-            or rule in said
-            or move.because
-            or move.cited
-            or move.of_premises
-            or not is_fact(part)
-        ):
+        is_sourced = move.because or move.cited or move.of_premises
+        if not said or rule is None or rule in said or is_sourced or not is_fact(part):
             return
         facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(part)]
         if not any(self._gives(part, [*facts, other]) for other in said):
@@ -280,9 +273,7 @@ class Reasoner:
         if not more or (is_choice(formula) and self._is_condition(formula)):
             return False
         parts = conditions(formula)
-        facts = [
-            place for place in self.known.facts if not any(self._gives(part, [place]) for part in parts)
-        ]  # fmt: skip
+        facts = [place for place in self.known.facts if not any(self._gives(part, [place]) for part in parts)]
         is_known = False
         for rule in [(), *((place,) for place in self.known.rules)]:
             places = [*facts, *rule]
@@ -333,9 +324,9 @@ class Reasoner:
         others = [other for other in self.known.facts if not self._gives(said, [other])]
         return place in self.known.facts and not self._gives(part, [*others, rule])
 
-    def _supported(self, part: Formula, wanted: Sequence[int]) -> int | None:
+    def _supported(self, part: Formula, wanted: Sequence[int], because: int = 0) -> int | None:
         """Know one more claim; return the place of the rule that it needs. Raises `BadMove`."""
-        found = self.known.support(part, wanted) or self._joined(part)
+        found = self.known.support(part, wanted) or self._joined(part, because)
         if found is None:
             whole = self.known.follows(part, range(len(self.known.formulas)))
             if whole is Answer.UNDECIDED:
@@ -352,12 +343,19 @@ class Reasoner:
         self.known.add(part)
         return found.rule
 
-    def _joined(self, part: Formula) -> RuleSupport | None:
-        """Return the last of two rules that were both just said and give a third: cats are mammals, which are warm."""
-        parts = [each for claim in self.claims[-4:] for each in conjuncts(claim)]
+    def _joined(self, part: Formula, because: int) -> RuleSupport | None:
+        """Return the last of two rules that were both just said and give a third: cats are mammals, which are warm.
+
+        Of a fact both must be among the reasons that its own sentence gives: Tom is a cat, cats are mammals, and all
+        mammals are warm, so Tom is warm.
+        """
+        size = because if is_fact(part) else 4
+        parts = [each for claim in self.claims[-size:] if size for each in conjuncts(claim)]
         told = [place for each in parts if (place := self.known.keys.get(key(each))) in self.known.rules]
-        for pair in combinations(dict.fromkeys(told), 2) if not is_fact(part) else ():
-            if self._gives(part, pair) and not any(self._gives(each, pair) for each in stronger(part)):
+        facts = self.known.facts if is_fact(part) else []
+        for pair in combinations(dict.fromkeys(told), 2):
+            places = [*facts, *pair]
+            if self._gives(part, places) and not any(self._gives(each, places) for each in stronger(part)):
                 return RuleSupport(pair[1])
         return None
 

@@ -32,8 +32,16 @@ from critics.replay.formula import (
     parse_statement,
     subterms,
 )
-from critics.replay.kernel import DEFAULT_WORK_LIMIT, ArityError, Axiom, Entry, Kernel, WorkLimitExceeded, saturated
-from critics.replay.matching import literals_of
+from critics.replay.kernel import (
+    DEFAULT_WORK_LIMIT,
+    ArityError,
+    Axiom,
+    Entry,
+    Kernel,
+    WorkLimitExceeded,
+    literals_of,
+    saturated,
+)
 from critics.replay.sorts import SortError
 from critics.text.background import background
 from critics.text.blocks import Block, BlockError, answers_early, final_answer, split_blocks

@@ -21,8 +21,7 @@ from critics.replay.formula import (
     canonical_statement,
     parse_statement,
 )
-from critics.replay.kernel import Axiom, Inference, Kernel
-from critics.replay.matching import kind, match
+from critics.replay.kernel import Axiom, Inference, Kernel, kind, match
 from critics.text.blocks import answer_of
 from critics.text.english.passage import Passage
 from critics.text.english.steps import Ledger, OutOfWork, Warrant

@@ -27,7 +27,7 @@ from critics.replay.formula import (
     Statement,
     Term,
 )
-from critics.replay.matching import literals_of
+from critics.replay.kernel import literals_of
 
 TITLES = {
     "predicates": ("Predicates", "Predicate"),

@@ -26,7 +26,7 @@ HEAD = re.compile(
     r"impossible (?:to|for us to))|it(?: is|'s| was) (?:also |still )?not)(?= |$)",
     ANY_CASE,
 )
-ABOUT = re.compile(rf"{_META},? *(?P<how>\b(?:whether or not|whether|if)\b)? *", ANY_CASE)
+ABOUT = re.compile(rf"{_META},? *(?P<how>\b(?:whether or not|whether|(?<!that )if)\b)? *", ANY_CASE)
 _DIRECT = re.compile(r"\b(?:direct|directly|explicit|explicitly)\b", ANY_CASE)
 _OTHERS = re.compile(r"\b(?:others?|further|additional|more)\b", ANY_CASE)
 _TOPIC = re.compile(rf"(?P<name>{NAME})(?:'s? \w+)? (?P<verb>not )?(?P<form>[a-z]+ing)\b *(?P<rest>.*)")

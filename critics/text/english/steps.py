@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from critics.replay.clauses import Implication, OutOfWork, fact, ground_terms
 from critics.replay.formula import Literal, Term
-from critics.replay.matching import Kind, kind, match
+from critics.replay.kernel import Kind, kind, match
 
 WORK_LIMIT = 200_000
 """Literals matched for one completion before the critic gives up."""
