@@ -9,7 +9,7 @@ import torch
 
 from critics.errors import RunFailed
 from rollout.decoding import sampling as seating
-from rollout.decoding.cache import PADDING, RaggedCache, plain_head, serves_ragged_rows
+from rollout.decoding.cache import PADDING, RaggedCache, cache_argument, plain_head, serves_ragged_rows
 from rollout.decoding.choice import Scores, choose
 from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.rows import Request, RequestLimits, Row
@@ -129,9 +129,8 @@ def test_ragged_and_plain_logits_agree(model):
                 done[row] += num
         with torch.inference_mode():
             seen = cache.place(positions)
-            logits = model(
-                input_ids=ids, position_ids=positions.clamp(min=0), attention_mask=seen, past_key_values=cache
-            ).logits
+            inputs = {"input_ids": ids, "position_ids": positions.clamp(min=0), "attention_mask": seen}
+            logits = model(**inputs, **{cache_argument(model): cache}).logits
             for row, num in enumerate(counts):
                 if num:
                     plain = model(torch.tensor([sequences[row][: done[row]]])).logits[0, -num:]

@@ -156,6 +156,7 @@ class Backbone:
         """Where a gathered head is not possible the whole one is computed, with the same results."""
         self._body = plain.base_model
         self._additive = plain.config._attn_implementation == "eager"
+        self._cache_argument = cache_argument(plain)
 
     def scores(self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor, cache: RaggedCache) -> Scores:
         """Return the scores after each row's last column; everything is [rows, tokens] but the mask `seen`."""
@@ -180,9 +181,14 @@ class Backbone:
             "input_ids": ids.to(self.device),
             "position_ids": positions.clamp(min=0).to(self.device),
             "attention_mask": seen,
-            "past_key_values": cache,
+            self._cache_argument: cache,
             "use_cache": True,
         }
+
+
+def cache_argument(model: Any) -> str:
+    """Return the name that the model gives to its cache: transformers 5.24 renamed it."""
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 
 
 def plain_head(model: Any) -> torch.nn.Linear | None:
@@ -200,7 +206,7 @@ def serves_ragged_rows(model: Any) -> bool:
         return False
     text = plain.config.get_text_config()
     takes = set(inspect.signature(plain.forward).parameters)
-    if not {"position_ids", "attention_mask", "past_key_values", "logits_to_keep"} <= takes:
+    if not {"position_ids", "attention_mask", cache_argument(plain), "logits_to_keep"} <= takes:
         return False
     if plain.config._attn_implementation not in ("sdpa", "eager") or _learns_prompts(model):
         return False

@@ -148,6 +148,10 @@ class Monitor(TrainerCallback):
         self._padded += ids.numel()
         self._tokens += ids.numel() if mask is None else int(mask.sum())
 
+    def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        """Have the last step logged too, so that a fine-tuning of few steps has a loss."""
+        control.should_log = control.should_log or state.global_step >= state.max_steps
+
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **others: Any) -> None:
         """Write what was seen since the last line."""
         if not logs or "loss" not in logs or not self._tokens:
