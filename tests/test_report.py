@@ -1,7 +1,5 @@
 """A run folder in, a report out: synthetic runs whose every number is known."""
 
-import base64
-import hashlib
 import json
 import re
 import subprocess
@@ -88,9 +86,13 @@ def trace(number: int, verdict: str, completion: str = "[[axiom:(impus rex)]] so
     ]
     certificate = {
         "kind": "horn-proof",
+        "problem": {**problem(number, context), "formal": None},
         "claim": "true",
         "evidence": {"goal": "(wumpus rex)", "steps": steps},
         "formalisation": "checked",
+        "engine": "certistar-horn/1",
+        "limits": {},
+        "repairs": [],
         "digest": "abc",
     }
     return {
@@ -493,18 +495,13 @@ class Page(HTMLParser):
         super().__init__()
         self.elements: list[tuple[str, dict]] = []
         self.text = ""
-        self.scripts: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
-        self.scripts += [""] * (tag == "script")
 
     def handle_data(self, data):
-        if self.cdata_elem == "script":
-            self.scripts[-1] += data
-        else:
-            self.text += data
+        self.text += data
 
 
 def test_report_files_agree_and_leave_nothing_beside_them(run):
@@ -528,16 +525,15 @@ def test_report_is_equal_bytes_each_time(run):
 def test_page_shows_figures_proofs_and_what_the_seed_model_was_made_of(run):
     write_report(run)
     page = Page((run / "report.html").read_text())
-    figures = [a for tag, a in page.elements if tag == "svg" and a.get("class") != "graph"]
-    assert len(figures) == 6  # the forest of comparisons, two rates, three funnels
+    figures = [a for tag, a in page.elements if tag == "svg"]
+    assert len(figures) == 3  # the forest of comparisons, two rates
     anchors = [a["href"][1:] for tag, a in page.elements if tag == "a" and a.get("href", "").startswith("#")]
     assert {"comparisons", "proofs", "provenance"} <= set(anchors) <= {a["id"] for _, a in page.elements if "id" in a}
     assert all(figure["role"] == "img" and figure["aria-label"] for figure in figures)
     assert "What the seed model was made of" in page.text
     assert "58000" in page.text
-    assert "from 1 by rule 2" in page.text
+    assert "Rex is a wumpus.  [from 2, 1]  (wumpus rex)" in page.text
     assert "goal_not_reached" in page.text
-    assert [attrs for tag, attrs in page.elements if tag == "mark"]
     ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
     assert not [i for i in ids if re.fullmatch(r"[a-z.]+_\d+", i)]
 
@@ -546,11 +542,8 @@ def test_page_asks_nothing_of_the_network(run):
     write_report(run)
     page = Page((run / "report.html").read_text())
     policy = next(a["content"] for t, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
-    assert policy.startswith("default-src 'none'")
-    assert not {"link", "iframe", "img", "object"} & {tag for tag, _ in page.elements}
-    assert [a.get("type") for tag, a in page.elements if tag == "script"] == ["application/json", None]
-    allowed = base64.b64encode(hashlib.sha256(page.scripts[-1].encode()).digest()).decode()
-    assert f"script-src 'sha256-{allowed}'" in policy
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+    assert not {"link", "iframe", "img", "object", "script"} & {tag for tag, _ in page.elements}
     for _, attrs in page.elements:
         assert not [v for k, v in attrs.items() if k in ("src", "href", "xlink:href") and not v.startswith("#")]
 
@@ -572,14 +565,12 @@ def test_what_a_model_wrote_is_never_markup(tmp_path):
     page = Page((run / "report.html").read_text())
     tags = [tag for tag, _ in page.elements]
     assert "img" not in tags
-    assert tags.count("script") == 2  # the data and the page's own
-    assert "alert" not in page.scripts[-1]
-    assert {trace["question"] for trace in json.loads(page.scripts[0])} >= {ATTACK}
+    assert "script" not in tags
     assert not [attrs for _, attrs in page.elements if any(key.startswith("on") for key in attrs)]
     assert page.text.count(ATTACK[:30]) > 8  # shown as text, wherever it came in
 
 
-def test_other_evidence_is_shown_as_json(tmp_path):
+def test_other_evidence_is_shown_part_by_part(tmp_path):
     run = make_run(tmp_path, {"strict": [(8, 2), (9, 3)]}, seeds=1)
     path = run / "strict/seed-0/round-000/traces.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -590,8 +581,8 @@ def test_other_evidence_is_shown_as_json(tmp_path):
     path.write_text("".join(line_of(line) for line in lines))
     write_report(run)
     text = Page((run / "report.html").read_text()).text
-    assert '"p(a)"' in text
-    assert "And ? then?" in text
+    assert "model:" in text
+    assert "1. p(a)" in text
 
 
 def test_broken_trace_line_is_named(run):

@@ -1,14 +1,14 @@
 """Certificates as people read them: what was asked, the steps in words, and what is and is not shown by them."""
 
 import json
-from typing import cast
+from collections.abc import Mapping
+from typing import Any
 
-from critics.problem import Problem, ProblemText
+from critics.problem import Problem, ProblemText, is_list
 from critics.replay.formula import FormulaError, Rule, parse_statement
 from critics.verdict.certificate import Certificate, read_certificate
 from rollout.prompts.sentence import read_aloud
 from rollout.records.traces import Trace
-from training.reporting.traces import steps_of_evidence
 
 LONGEST = 2_000
 """Characters of one text: what a model wrote may never end."""
@@ -31,26 +31,39 @@ _LETTERS = ("X", "Y", "Z", "U", "V", "W")
 def proof_lines(certificate: Certificate) -> list[str]:
     """Return the lines of a proof: problem, steps, claim, and what they rest on."""
     problem, evidence = certificate.problem, certificate.evidence.record()
-    lines = [*_problem_lines(problem), ""]
-    steps = steps_of_evidence(evidence)
-    for number, step in enumerate(steps, 1):
-        used = ", ".join(str(place + 1) for place in step.parents)
-        reason = f"from {used}" if used else "given"
-        lines.append(f"{number:3}. {in_words(step.statement, problem.context)}  [{reason}]  {step.statement}")
-    if not steps:
-        lines += [_KINDS[certificate.kind]] if certificate.kind in _KINDS else []
-        for name, part in evidence.items():
-            items = cast("list[object]", part) if isinstance(part, list) else []
-            if items:
-                lines += [f"  {name}:", *(f"    {place}. {_shown(item)}" for place, item in enumerate(items, 1))]
-            elif part not in (None, [], {}):
-                lines.append(f"  {name}: {_shown(cast('object', part))}")
     return [
-        *lines,
+        *_problem_lines(problem),
+        "",
+        *(_step_lines(evidence, problem.context) or _part_lines(certificate.kind, evidence)),
         f"Hence the answer: {certificate.claim}.",
         _TRUST[certificate.formalisation],
         f"certificate {certificate.digest} ({certificate.kind}, {certificate.engine})",
     ]
+
+
+def _step_lines(evidence: Mapping[str, Any], context: str) -> list[str]:
+    """Return a derivation's steps, each with the steps that it follows from; none for other evidence."""
+    steps, lines = evidence.get("steps"), list[str]()
+    for number, step in enumerate(steps if is_list(steps) else (), 1):
+        match step:
+            case {"statement": str(said), "by": "rule", "rule": int(rule), "premises": [*premises]}:
+                reason = f"from {', '.join(str(place + 1) for place in (rule, *map(int, premises)))}"
+            case {"statement": str(said)}:
+                reason = "given"
+            case _:
+                return []
+        lines.append(f"{number:3}. {in_words(said, context)}  [{reason}]  {said}")
+    return lines
+
+
+def _part_lines(kind: str, evidence: Mapping[str, Any]) -> list[str]:
+    lines = [_KINDS[kind]] if kind in _KINDS else []
+    for name, part in evidence.items():
+        if is_list(part) and part:
+            lines += [f"  {name}:", *(f"    {place}. {_shown(item)}" for place, item in enumerate(part, 1))]
+        elif part not in (None, [], {}):
+            lines.append(f"  {name}: {_shown(part)}")
+    return lines
 
 
 def trace_lines(trace: Trace) -> list[str]:
