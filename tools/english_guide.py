@@ -1,6 +1,6 @@
 """The English guide in figures: what a writer certifies that draws at random, and what the guide costs a small model.
 
-python -m tools.english_guide [--num 60] [--model checkpoints/base-easy] [--pairs 4]
+python -m tools.english_guide [--num 60] [--model checkpoints/base-easy] [--prompt bare] [--pairs 4]
 
 Cost is tokens per second of CPU time, freely and under the guide in turns; certified shares of both stand beside it.
 """
@@ -60,9 +60,9 @@ def speed(policy: Policy, batch: Sequence[Problem], sampling: Sampling) -> tuple
     return sum(len(trace.completion_ids) for trace in traces) / took, certified(traces)
 
 
-def cost(model: str, num: int, pairs: int) -> Iterator[str]:
+def cost(model: str, style: PromptStyle, num: int, pairs: int) -> Iterator[str]:
     """Yield free against guided, each pair with its own problems; the first warms up and does not count."""
-    policy, drawn = HuggingFacePolicy(model, prompt_style=STYLE), problems("prontoqa", num * (1 + pairs))
+    policy, drawn = HuggingFacePolicy(model, prompt_style=style), problems("prontoqa", num * (1 + pairs))
     ways = {"free": FREE, "guided": GUIDED, "guided, jump_forward": replace(GUIDED, switches=SWITCHES)}
     found: dict[str, list[tuple[float, int]]] = {name: [] for name in ways}
     for pair in range(1 + pairs):
@@ -81,10 +81,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--num", type=int, default=60)
     parser.add_argument("--model", default="checkpoints/base-easy")
+    parser.add_argument("--prompt", choices=("bare", "chat"), default="bare")
     parser.add_argument("--pairs", type=int, default=4)
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    for line in (*lines(asked.num), *cost(asked.model, asked.num, asked.pairs)):
+    style = PromptStyle(asked.prompt, None, "cot")
+    for line in (*lines(asked.num), *cost(asked.model, style, asked.num, asked.pairs)):
         print(line, flush=True)
 
 
