@@ -73,22 +73,25 @@ def _rate(counted: list[int]) -> str:
     return f"{percent(sum(counted) / len(counted))} ({percent(wilson(sum(counted), len(counted)))})"
 
 
+def packed(attempts: dict[str, list[dict[str, Any]]], path: Path) -> None:
+    """Write an archive with a folder for each cell, whose evaluation.jsonl `certistar recheck` judges again."""
+    with tarfile.open(path, "w:xz", preset=9) as archive:
+        for name, rows in attempts.items():
+            content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+            folder = name.replace(": ", "-").replace(", ", "-").replace(" ", "-")
+            entry = tarfile.TarInfo(f"attempts/{folder}/evaluation.jsonl")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+
 def main(
     cells: Annotated[list[str], typer.Argument(metavar="NAME=FOLDER..")],
     out: Annotated[Path, typer.Option("--out", help="The folder of the results.")],
 ) -> None:
     """Judge the attempts of cells again, and write their counts, table and archive."""
-    found: dict[str, dict[str, Any]] = {}
-    with tarfile.open(out / "attempts.tar.xz", "w:xz", preset=9) as packed:
-        for name, _, folder in (cell.rpartition("=") for cell in cells):
-            rows = judged(Path(folder))
-            found[name] = counts(rows)
-            content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-            entry = tarfile.TarInfo(
-                f"attempts/{name.replace(': ', '-').replace(', ', '-').replace(' ', '-')}/evaluation.jsonl"
-            )
-            entry.size = len(content)
-            packed.addfile(entry, io.BytesIO(content))
+    attempts = {name: judged(Path(folder)) for name, _, folder in (cell.rpartition("=") for cell in cells)}
+    found = {name: counts(rows) for name, rows in attempts.items()}
+    packed(attempts, out / "attempts.tar.xz")
     write_json(out / "cells.json", found)
     write_text(out / "table.md", table(found))
 
