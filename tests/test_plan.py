@@ -134,9 +134,10 @@ def test_what_does_not_fit_the_window_is_refused_before_anything_is_sampled(tiny
     assert not list(tmp_path.glob("out/**/*.jsonl"))
 
 
-@pytest.mark.parametrize("words", [["--on", "A100:8"], ["--measured", "."]])
-def test_what_belongs_to_a_plan_starts_no_run(tmp_path: Path, words: list[str]) -> None:
-    done = CliRunner().invoke(app, ["run", str(ROOT / "configs" / "smoke.yaml"), "--out", str(tmp_path / "r"), *words])
+def test_what_belongs_to_a_plan_starts_no_run(tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        app, ["run", str(ROOT / "configs" / "smoke.yaml"), "--out", str(tmp_path / "r"), "--on", "A100:8"]
+    )
     assert done.exit_code == 2
-    assert f"{words[0]}: belongs to a plan; add --dry-run" in done.stderr
+    assert "--on: belongs to a plan; add --dry-run" in done.stderr
     assert not (tmp_path / "r").exists()

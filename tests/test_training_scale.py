@@ -329,7 +329,6 @@ def test_speed_and_memory_are_logged_beside_the_data(job, tmp_path):
     assert [line["step"] for line in lines] == [10]
     assert lines[0]["tokens_per_s"] > 0
     assert lines[0]["peak_memory_bytes"] > 0
-    assert 0 < lines[0]["mfu"] < 1.5
     assert not [path for path in job.out.iterdir() if "log" in path.name]
 
 

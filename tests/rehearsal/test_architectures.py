@@ -169,7 +169,7 @@ def test_a_leak_is_found_in_a_model_that_the_list_trusts(name, model, tmp_path, 
 
 def test_a_model_whose_costs_are_not_known_is_logged_without_them(model, tmp_path):
     job = Subject("mamba", model("mamba"), tmp_path).job("x")
-    monitor = Monitor(job, job.log, empty_model(job.model.name), "float32")
+    monitor = Monitor(job, job.log, empty_model(job.model.name))
     monitor.count({"input_ids": torch.ones(1, 8)})
     monitor.on_log(None, SimpleNamespace(global_step=10), None, logs={"loss": 1.0})
     assert json.loads(job.log.read_text(encoding="utf-8"))["mfu"] is None

@@ -53,10 +53,8 @@ class MonitorLine(BaseModel):
     """Line of the monitor, as far as it is read."""
 
     tokens_per_s: float
-    mfu: float
+    mfu: float | None
     peak_memory_bytes: int
-    device: str
-    peak_measured: bool
 
 
 def fine_tuning(setting: Setting) -> Iterator[BenchCell]:
@@ -74,14 +72,12 @@ def _measured(setting: Setting, case: TrainingCase) -> Sequence[BenchRow]:
     lines = [MonitorLine.model_validate_json(line) for line in log.read_text().splitlines()]
     found = lines[-1]
     step_s = case.batch * case.tokens / found.tokens_per_s
-    peak = "measured here" if found.peak_measured else "data sheet"
-    from training.hardware import device_here
-
     rows = [
         value("step_ms", 1e3 * step_s, "ms", n=10, against=f"{case.batch} rows of {case.tokens} tokens"),
         value("tokens_per_s", found.tokens_per_s, "1/s", n=10),
-        value("mfu", found.mfu, "ratio", n=10, against=f"{device_here().flops / 1e12:.4g} TFLOP/s, {peak}"),
     ]
+    if found.mfu is not None:
+        rows.append(value("mfu", found.mfu, "ratio", n=10, against="the data sheet's peak"))
     if setting.on_gpu:
         from training.benches.decoding import MODELS
         from training.finetuning.compute import shape_of_model, training_memory

@@ -23,6 +23,6 @@ def report(
     found = write_report(run_folder, partial=partial)
     for sentence in verdict_sentence(found):
         print(sentence)
-    for line in time_lines(found["times"]) if "times" in found else ():
+    for line in time_lines(run_folder):
         print(line)
     print(run_folder / "report.html")

@@ -1,16 +1,12 @@
 """`run`: rounds of one arm or of a comparison."""
 
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from critics.errors import InputError
 from training.commands.options import Config, Overrides
-
-if TYPE_CHECKING:
-    from training.configuration.run import RunConfig
 
 EXAMPLE = "certistar run configs/smoke.yaml --set star.rounds=1"
 
@@ -19,13 +15,9 @@ def run(
     config: Config,
     out: Annotated[Path | None, typer.Option("--out")] = None,
     overrides: Overrides = None,
-    dry: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and what it needs; --out keeps it.")] = False,
+    dry: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and what it needs.")] = False,
     on: Annotated[
         str | None, typer.Option("--on", metavar="GPU[:N]", help="Plan for other GPUs, such as A100:8 (--dry-run).")
-    ] = None,
-    measured: Annotated[
-        Path | None,
-        typer.Option("--measured", metavar="DIR", help="Plan by what `bench gpu` measured there (--dry-run)."),
     ] = None,
     retrain: Annotated[
         bool, typer.Option("--retrain", help="Put aside what rests on a revoked certificate, and make it again.")
@@ -37,17 +29,15 @@ def run(
 ) -> None:
     """Run rounds of one arm or of a comparison; the same command again goes on after a crash."""
     if not dry:
-        if on is not None or measured is not None:
-            raise InputError(f"{'--on' if on else '--measured'}: belongs to a plan; add --dry-run")
+        if on is not None:
+            raise InputError("--on: belongs to a plan; add --dry-run")
         run_with_progress(config, out, overrides, retrain=retrain, patience_s=patience)
         return
-    from training.benches.results import machine_speeds
     from training.configuration.run import load_run
     from training.finetuning.architecture import require_suited
     from training.logs import quieten
     from training.planning.forecast import forecast
     from training.planning.power import said
-    from training.records.run_folder import write_plan
     from training.rounds.rollout import require_references
 
     quieten()
@@ -55,23 +45,8 @@ def run(
     require_references(planned)
     if Path(planned.model.name).is_dir():  # a plan downloads nothing
         require_suited(planned.model, planned.training)
-    found = forecast(planned, on, None if measured is None else machine_speeds(measured))
-    if out is not None:
-        write_plan(out, found.plan)
-    for line in (*found.lines(), *said(planned)):
+    for line in (*forecast(planned, on).lines(), *said(planned)):
         print(line)
-
-
-def _keep_plan(config: "RunConfig", folder: Path) -> None:
-    """Foretell a run by the data sheet of its GPUs, which this process leaves alone; that it cannot ends nothing."""
-    from training.hardware import gpus_by_driver
-    from training.planning.forecast import forecast
-    from training.records.run_folder import read_plan, write_plan
-
-    on = gpus_by_driver()
-    if on is not None and read_plan(folder) is None:
-        with suppress(InputError):
-            write_plan(folder, forecast(config, on).plan)
 
 
 def run_with_progress(
@@ -90,7 +65,7 @@ def run_with_progress(
     from training.logs import progress_bar
     from training.planning.forecast import run_must_fit_window
     from training.reporting.comparison import summarise
-    from training.reporting.costs import time_lines, times_of
+    from training.reporting.costs import time_lines
     from training.reporting.sentences import table, verdict_sentence
     from training.rounds.line import Notice
     from training.rounds.run import num_attempts
@@ -108,7 +83,6 @@ def run_with_progress(
     if not (folder / "lines.json").exists():
         require_suited(config.model, config.training)
         run_must_fit_window(config)
-    _keep_plan(config, folder)
     with progress_bar(console) as bar:
         task = bar.add_task("attempts", total=num_attempts(config))
 
@@ -122,7 +96,6 @@ def run_with_progress(
     console.print(table(summary))
     for sentence in verdict_sentence(summary):
         console.print(sentence, highlight=False)
-    times = times_of(folder)
-    for line in () if times is None else time_lines(times):
+    for line in time_lines(folder):
         console.print(line, highlight=False)
     console.print(f"report: {folder / 'report.html'}", highlight=False, soft_wrap=True)

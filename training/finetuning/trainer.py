@@ -28,7 +28,7 @@ from training.finetuning.compute import shape_of_model, training_flops
 from training.finetuning.examples import Collator, Example, Row, length
 from training.finetuning.job import FineTuning, TrainingFailed, settle
 from training.finetuning.torchrun import assert_sharded, shard_without_accelerator, sharding_arguments
-from training.hardware import HOST, clock_of, device_here, peak_memory
+from training.hardware import device_here, peak_memory
 from training.preemption import is_asked
 from training.records.store import write_json
 from training.watchdog import Heartbeat, OnProgress, Progress
@@ -127,7 +127,7 @@ class Monitor(TrainerCallback):
     not known.
     """
 
-    def __init__(self, job: FineTuning, log: Path, model: Any, dtype: str) -> None:
+    def __init__(self, job: FineTuning, log: Path, model: Any) -> None:
         self._log = log
         self._what = f"{job.out.parent.name}/{job.out.name}"
         self._config = job.training
@@ -135,9 +135,8 @@ class Monitor(TrainerCallback):
         self._tells = job.progress and not sys.stderr.isatty()
         """Where there is no terminal for a bar, each line of the log is told on stderr in short."""
         self._shape = shape_of_model(model.get_base_model() if hasattr(model, "get_base_model") else model)
-        self._device = device_here(dtype)
-        self._clock = clock_of("cpu" if self._device.name == HOST else "cuda")
-        self._began, self._worked = perf_counter(), self._clock()
+        self._device = device_here()
+        self._began = perf_counter()
         self._rows = self._tokens = self._padded = 0
 
     def count(self, inputs: Any) -> None:
@@ -159,9 +158,9 @@ class Monitor(TrainerCallback):
         seconds = perf_counter() - self._began
         per_second = self._tokens / seconds
         mfu = None
-        if self._shape is not None:
+        if self._shape is not None and self._device.flops:
             flops = training_flops(self._shape, self._config, self._tokens / self._rows) * self._tokens
-            mfu = round(flops / (self._clock() - self._worked) / self._device.flops, 4)
+            mfu = round(flops / seconds / self._device.flops, 4)
         record = {
             "fine-tuning": self._what,
             "step": state.global_step,
@@ -172,7 +171,6 @@ class Monitor(TrainerCallback):
             "peak_memory_bytes": peak_memory(),
             "mfu": mfu,
             "device": self._device.name,
-            "peak_measured": self._device.measured,
             "processes": self._num_processes,
         }
         self._log.parent.mkdir(parents=True, exist_ok=True)
@@ -182,7 +180,7 @@ class Monitor(TrainerCallback):
             left = seconds / args.logging_steps * (state.max_steps - state.global_step) / 60
             said = f"step {state.global_step} of {state.max_steps}, loss {logs['loss']:.3g}, {per_second:.0f} tokens/s"
             print(f"{said}, about {left:.0f} min left", file=sys.stderr, flush=True)
-        self._began, self._worked = perf_counter(), self._clock()
+        self._began = perf_counter()
         self._rows = self._tokens = self._padded = 0
 
 
@@ -354,8 +352,7 @@ def build_trainer(job: FineTuning, model: Any, tokenizer: Any, rows: Sequence[Ro
     trainer.on_request = CheckpointOnRequest(trainer.accelerator, trainer.restore)
     trainer.add_callback(trainer.on_request)
     if job.log is not None and trainer.is_world_process_zero():
-        dtype = "bfloat16" if uses_bfloat16(config) else "float32"
-        trainer.monitor = Monitor(job, job.log, trainer.model, dtype)
+        trainer.monitor = Monitor(job, job.log, trainer.model)
         trainer.add_callback(trainer.monitor)
     if job.heartbeat is not None and trainer.is_world_process_zero():
         trainer.add_callback(StepBeats(Heartbeat.at(job.heartbeat).beat, job.out))

@@ -227,20 +227,15 @@ class KnownModel:
         return self.dimensions.max_position_embeddings
 
     def shape(self) -> ModelShape:
-        """Return its shape."""
-        return shape_of(self.family, self.dimensions)
+        """Return the shape of the family's model of these dimensions, built without memory."""
+        import torch
 
-
-def shape_of(family: str, dimensions: Dimensions) -> ModelShape:
-    """Return the shape of a family's model of these dimensions, built without memory."""
-    import torch
-
-    transformers: Any = import_module("transformers")
-    config = transformers.AutoConfig.for_model(family, **asdict(dimensions))
-    with torch.device("meta"):
-        found = shape_of_model(transformers.AutoModelForCausalLM.from_config(config))
-    assert found is not None, "every known family has heads and layers"
-    return found
+        transformers: Any = import_module("transformers")
+        config = transformers.AutoConfig.for_model(self.family, **asdict(self.dimensions))
+        with torch.device("meta"):
+            found = shape_of_model(transformers.AutoModelForCausalLM.from_config(config))
+        assert found is not None, "every known family has heads and layers"
+        return found
 
 
 KNOWN: Mapping[str, KnownModel] = {

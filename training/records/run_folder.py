@@ -1,6 +1,6 @@
 """A run folder: its lines of rounds, its resolved configuration, and the times and memory of its stages.
 
-Times are planned in `log/plan.json` and measured in `log/stage-times.jsonl`; no result depends on either.
+No result depends on the times in `log/stage-times.jsonl`.
 """
 
 import json
@@ -10,10 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from critics.errors import InputError, RunFailed
-from training.records.store import make_folder, not_written, write_json
+from training.records.store import make_folder, not_written
 
 DERIVED = "derived.jsonl"
 """The file of a dataset folder that holds the kept derived traces, so that their certificates can be re-checked."""
@@ -109,48 +107,14 @@ def locked(out: Path) -> Generator[None]:
         lock.release()
 
 
-FILE, PLAN = "stage-times.jsonl", "plan.json"
+FILE = "stage-times.jsonl"
 STAGES: Mapping[str, tuple[str, ...]] = {
     "rollout": ("roll_out", "write_references"),
     "curation": ("curate", "tell_trackers"),
     "fine-tuning": ("fine_tune_round",),
     "evaluation": ("ask_held_out", "evaluate"),
 }
-"""Stages as a plan names them, and their functions; certification goes on beside the rollout, and is in its time."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedStage:
-    """Time and memory of a stage over all lines, one line at a time."""
-
-    seconds: float
-    gpu_hours: float
-    """Hours of the GPUs that a line holds meanwhile; 0 without GPUs."""
-    memory_bytes: float = 0.0
-    """Memory of its largest process or GPU; 0: not planned."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Forecast of a run."""
-
-    stages: Mapping[str, PlannedStage]
-    at_once: int
-    """Lines worked on at a time."""
-    device: str
-    engine: str
-    source: str
-    """Origin of the speeds."""
-
-    @property
-    def wall_s(self) -> float:
-        """Seconds from start to end."""
-        return sum(stage.seconds for stage in self.stages.values()) / self.at_once
-
-    @property
-    def gpu_hours(self) -> float:
-        """GPU-hours of all stages."""
-        return sum(stage.gpu_hours for stage in self.stages.values())
+"""Stages and their functions; certification goes on beside the rollout, and is in its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +148,3 @@ def read_times(run: Path) -> list[StageTime]:
         with suppress(ValueError, TypeError):
             found.append(StageTime(**json.loads(line)))
     return found
-
-
-def write_plan(run: Path, plan: Plan) -> None:
-    """Keep a run's plan."""
-    write_json(run / "log" / PLAN, asdict(plan))
-
-
-def read_plan(run: Path) -> Plan | None:
-    """Return a run's plan; None where it was not kept, or not in this form."""
-    path = run / "log" / PLAN
-    try:
-        return TypeAdapter(Plan).validate_json(path.read_bytes()) if path.exists() else None
-    except ValueError:
-        return None

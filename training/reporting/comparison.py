@@ -136,7 +136,6 @@ def report_of(run: Path, seeds: Container[int] | None = None) -> tuple[Report, s
 
     The costs of attempts are in their traces, which the report of a comparison does not read.
     """
-    from training.reporting.costs import times_of
     from training.reporting.report import render
     from training.reporting.sentences import verdict_sentence
     from training.reporting.traces import RolloutFile, survey
@@ -155,8 +154,6 @@ def report_of(run: Path, seeds: Container[int] | None = None) -> tuple[Report, s
             each["cost"] = found.costs.get((name, each["round"]))
     if (run / "revoked.json").exists():
         report["revoked"] = json.loads((run / "revoked.json").read_text(encoding="utf-8"))
-    if (times := times_of(run)) is not None:
-        report["times"] = times
     return report, render(report, found, verdict_sentence(report))
 
 

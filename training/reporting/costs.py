@@ -11,7 +11,7 @@ from critics.errors import InputError
 from rollout.records.digests import ServerUse
 from rollout.records.traces import Trace
 from training.outcomes import Record, pooled
-from training.records.run_folder import STAGES, read_plan, read_times
+from training.records.run_folder import STAGES, read_times
 
 SPENT = ("requests", "prompt_tokens", "completion_tokens", "uncounted")
 """Counts: tokens of prompts to models in this process nobody counts (0); `uncounted` are replies of a server that did
@@ -79,33 +79,17 @@ def read_prices(texts: Sequence[str], labels: Sequence[str]) -> Mapping[str, Pri
 # -- stages of a run
 
 
-def times_of(run: Path) -> Record | None:
-    """Return times and memory of a run whose forecast was kept (`run --dry-run --out`), by stage; None for others.
-
-    `ratio` and `memory_ratio` are what was foretold over what was measured; bytes are those of the largest process or
-    GPU. What was not foretold or measured is None.
-    """
-    plan, times = read_plan(run), read_times(run)
-    if plan is None or not times:
-        return None
-    stages: list[Record] = []
-    for name, parts in STAGES.items():
-        planned, own = plan.stages.get(name), [each for each in times if each.stage in parts]
-        foretold, memory = (planned.seconds, planned.memory_bytes or None) if planned else (None, None)
-        measured = round(sum(each.seconds for each in own), 3)
+def time_lines(run: Path) -> Iterator[str]:
+    """Yield time, GPU-hours and memory of a run's stages for people; memory is that of the largest process or GPU."""
+    times = read_times(run)
+    for name, parts in STAGES.items() if times else ():
+        own = [each for each in times if each.stage in parts]
         peaks = [each.peak_memory_bytes for each in own] + (_trained_peaks(run) if name == "fine-tuning" else [])
-        held = max(peaks, default=0)
-        stages.append({
-            "stage": name,
-            "predicted_s": foretold,
-            "measured_s": measured,
-            "predicted_bytes": memory,
-            "measured_bytes": held,
-            "gpu_hours": sum(each.seconds * each.gpus for each in own) / 3600,
-            "ratio": foretold / measured if foretold and measured else None,
-            "memory_ratio": memory / held if memory and held else None,
-        })  # fmt: skip
-    return {"source": plan.source, "engine": plan.engine, "device": plan.device, "stages": stages}
+        said = [f"{name}: {_time(sum(each.seconds for each in own))}"]
+        hours = sum(each.seconds * each.gpus for each in own) / 3600
+        said += [f"{hours:.2g} GPU-hours"] if hours else []
+        said += [f"{most / 2**30:.2f} GiB"] if (most := max(peaks, default=0)) else []
+        yield ", ".join(said)
 
 
 def _trained_peaks(run: Path) -> list[int]:
@@ -118,26 +102,7 @@ def _trained_peaks(run: Path) -> list[int]:
     return found
 
 
-def time_lines(times: Record) -> Iterator[str]:
-    """Yield lines for people."""
-    yield f"predicted: {times['source']}; engine: {times['engine']}"
-    for row in times["stages"]:
-        parts = [f"{row['stage']}: predicted {_time(row['predicted_s'])}, measured {_time(row['measured_s'])}"]
-        parts += [f"ratio {row['ratio']:.2f}"] if row["ratio"] else []
-        parts += [f"{row['gpu_hours']:.2g} GPU-hours"] if row["gpu_hours"] else []
-        if row["measured_bytes"]:
-            parts.append(f"memory predicted {_bytes(row['predicted_bytes'])}, measured {_bytes(row['measured_bytes'])}")
-        parts += [f"ratio {row['memory_ratio']:.2f}"] if row["memory_ratio"] else []
-        yield "; ".join(parts)
-
-
-def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
+def _time(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-def _bytes(count: float | None) -> str:
-    return "-" if count is None else f"{count / 2**30:.2f} GiB"
