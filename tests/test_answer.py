@@ -13,10 +13,9 @@ from rollout.policies.policy import ScriptedPolicy
 from rollout.records.sampling import Sampling
 from rollout.records.selection import Abstained, AnswerRule, ProvedAnswer, is_settled, majority, outcome, select
 from rollout.records.traces import Trace, read_trace
-from tools.pooled_curve import pooled_curve
+from tools.pooled_curve import curve_figure, curve_table, point, pooled_curve
 from training.cli import app
 from training.commands.answers import Answering, Formalism, attempts_at, blind
-from training.reporting.samples import BUDGETS, curve_figure, curve_table, point, selective_curve
 from training.workers.strategies import SingleAttempt
 
 CONTEXT = "Every wumpus is a tumpus. Tumpuses are not warm. Rex is a wumpus."
@@ -115,7 +114,7 @@ def test_the_majority_counts_guesses_and_takes_the_first_of_equals():
 
 
 def asking(policy: ScriptedPolicy, rule: AnswerRule) -> Answering:
-    formalism = Formalism("guided", SingleAttempt("guided"), policy, Sampling(decoding="free"))
+    formalism = Formalism(SingleAttempt("guided"), policy, Sampling(decoding="free"))
     return Answering([formalism], lambda r: map(judge_on_trust, r), 8, 0, lambda made: is_settled(made, rule))
 
 
@@ -134,31 +133,16 @@ def test_who_writes_and_who_judges_must_not_know_the_answer():
         attempts_at([problem()], asking(ScriptedPolicy([PROOF]), AnswerRule()), range(1))
 
 
-def test_the_curve_counts_what_is_answered_and_what_of_it_is_right():
-    attempts = {"a": made(GUESS, PROOF, PROOF), "b": made(MISREAD, GUESS, GUESS), "c": made(GUESS, GUESS, GUESS)}
-    gold = {"a": "false", "b": "false"}
-    rows = selective_curve(gold, attempts, {"one_proof": AnswerRule(1, 0.8)}, 3)
-    assert [(row["k"], row["one_proof"]) for row in rows] == [
-        (1, point(n=2, answered=1, right=0)),
-        (2, point(n=2, answered=2, right=1)),
-        (3, point(n=2, answered=2, right=1)),
-    ]
-    assert [row["majority"]["right"] for row in rows] == [0, 0, 1]
-    assert rows[0]["majority_at_equal_coverage"]["answered"] == 1
-    assert "| 3 | 100.0%" in curve_table(rows)
-    assert curve_figure(rows).count("<svg") == 1
-    assert BUDGETS == (1, 2, 4, 8, 16, 32)
-
-
 EACH = [PROOF, MISREAD, GUESS, PROOF, PROOF, GUESS, PROOF, PROOF, GUESS]
 """Three attempts at each of three problems."""
 
 
 def test_a_pooled_curve_adds_the_counts():
-    attempts = {"a": made(GUESS, PROOF), "b": made(MISREAD, GUESS)}
-    rows = [selective_curve({name: "false"}, attempts, {"one_proof": AnswerRule()}, 2) for name in attempts]
-    both = selective_curve({"a": "false", "b": "false"}, attempts, {"one_proof": AnswerRule()}, 2)
-    assert pooled_curve(rows) == both
+    curves = [[{"k": 1, "proofs": point(2, answered, 1)}] for answered in (1, 2)]
+    (row,) = rows = pooled_curve(curves)
+    assert row == {"k": 1, "proofs": point(4, 3, 2)}
+    assert "| 1 | 75.0%" in curve_table(rows)
+    assert curve_figure(rows).count("<svg") == 1
 
 
 @pytest.fixture
@@ -169,7 +153,6 @@ def scripted(monkeypatch, tmp_path):
     (tmp_path / "c.yaml").write_text(yaml.safe_dump(config))
     records = [json.dumps(problem(number).record()) for number in range(3)]
     (tmp_path / "p.jsonl").write_text("\n".join(records))
-    monkeypatch.setattr("training.commands.answers.provenance", lambda *_: {})
 
     def command(*words: str, script=EACH):
         monkeypatch.setattr("training.commands.answers.quiet_policy", lambda *_: ScriptedPolicy(script))
@@ -199,21 +182,18 @@ def test_checked_proofs_are_of_the_text(scripted):
     ]
 
 
-def test_the_curve_is_written_with_the_attempts_that_trace_reads(scripted, tmp_path):
+def test_attempts_are_written_where_explain_reads_them(scripted, tmp_path):
     out = tmp_path / "out"
-    shown = scripted("--formalisation", "trusted", "--curve", "--out", str(out), "--json")
+    shown = scripted("--formalisation", "trusted", "--out", str(out), "--json")
     assert shown.exit_code == 0, shown.output
-    rows = json.loads((out / "curve.json").read_text())["curve"]
-    assert [row["3_proofs"]["answered"] for row in rows] == [0, 0, 1]
-    assert [row["one_proof"]["right"] for row in rows] == [1, 1, 1]
-    assert {path.name for path in out.iterdir()} == {
-        *("answers.jsonl", "curve.json", "curve.md", "curve.svg", "traces.jsonl"),
-    }
+    assert {path.name for path in out.iterdir()} == {"answers.jsonl", "traces.jsonl"}
+    told = json.loads(shown.stdout)
+    assert told["selective"] == {"n": 3, "answered": told["answered"], "right": told["answered"]}
     (digest,) = {a["certificate"] for a in map(json.loads, (out / "answers.jsonl").open()) if a["certificate"]}
     assert "verdict: certified" in CliRunner().invoke(app, ["trace", digest[:16], "--run", str(out)]).stdout
 
 
-@pytest.mark.parametrize("words", [["--formalisation", "guessed"], ["--curve"], ["--arm", "nobody"]])
+@pytest.mark.parametrize("words", [["--formalisation", "guessed"], ["--arm", "nobody"]])
 def test_what_cannot_be_asked_is_refused(scripted, words):
     assert scripted(*words).exit_code == 2
 
@@ -222,4 +202,3 @@ def test_problems_without_an_answer_can_be_answered_and_not_measured(scripted, t
     (tmp_path / "p.jsonl").write_text(json.dumps(problem(answer=None).record()))
     assert read_problem(problem(answer=None).record()).answer is None
     assert "selective" not in json.loads(scripted("--json").stdout)
-    assert scripted("--curve", "--out", str(tmp_path / "out")).exit_code == 2

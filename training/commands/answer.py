@@ -27,10 +27,7 @@ def answer(
     arms: Annotated[
         list[str] | None, typer.Option("--arm", help="Ask as this arm does (repeatable: they take turns).")
     ] = None,
-    curve: Annotated[
-        bool, typer.Option("--curve", help="Measure selective accuracy against coverage, beside majority voting.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option("--out", help="A folder for attempts, answers and the curve.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="A folder for attempts and answers.")] = None,
     jobs: Jobs = 1,
     seed: Seed = 0,
     as_json: Json = False,
@@ -40,5 +37,5 @@ def answer(
     from training.commands.answers import AnswerOptions, answer_problems
     from training.configuration.run import load_run
 
-    asked = AnswerOptions(num, adapter, formalisation, proofs, arms or [], seed, jobs, curve, out, as_json)
+    asked = AnswerOptions(num, adapter, formalisation, proofs, arms or [], seed, jobs, out, as_json)
     answer_problems(load_run(config, overrides), problems, asked)

@@ -1,43 +1,29 @@
-"""Work of `answer`: attempts at problems until one is certified, the answers with their proofs, and the curve."""
+"""Work of `answer`: attempts at problems until one is certified, and the answers with their proofs."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from critics.errors import InputError
 from critics.judge import JudgePool, Judging, judge_on_trust, judge_record
 from critics.problem import Problem
 from critics.verdict.certificate import read_certificate
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policies.policy import Policy
-from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import Sampling, batches, derived_seed
-from rollout.records.selection import Abstained, AnswerRule, Outcome, ProvedAnswer, is_settled, outcome
+from rollout.records.selection import Abstained, AnswerRule, Outcome, is_settled, outcome
 from rollout.records.traces import Trace
 from training.commands.options import say
-from training.configuration.run import ArmConfig, RunConfig
+from training.configuration.run import RunConfig
 from training.curation.filters import judged
-from training.lineage.provenance import provenance
 from training.logs import tracked
-from training.outcomes import Record
+from training.outcomes import Proportion, Record
 from training.records.open_store import OpenStore
-from training.records.store import write_json, write_records, write_text
+from training.records.store import write_records
 from training.reporting.proofs import proof_lines
-from training.reporting.samples import (
-    Samples,
-    at_k_record,
-    at_k_table,
-    curve_figure,
-    curve_table,
-    samples_of,
-    selective,
-    selective_curve,
-)
-from training.rounds.evaluation import problems_digest
 from training.rounds.problems import held_out_problems, load_problems
 from training.rounds.rollout_store import stored_strategy
+from training.tables import with_interval
 from training.workers.strategies import Strategy, quiet_policy, strategy_of
 
 TRUSTED_PROOFS = 3
@@ -61,7 +47,6 @@ class AnswerOptions:
     arms: Sequence[str]
     seed: int
     jobs: int
-    curve: bool
     out: Path | None
     as_json: bool
 
@@ -73,88 +58,46 @@ class AnswerOptions:
         return AnswerRule(self.proofs or min(TRUSTED_PROOFS, self.num_attempts), TRUSTED_SHARE)
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """Outcomes at problems, with the attempts that they rest on."""
-
-    problems: Sequence[Problem]
-    attempts: Mapping[str, Sequence[Trace]]
-    found: Mapping[str, Outcome]
-    gold: Mapping[str, str]
-    """The known answers, by problem."""
-    rows: Sequence[Record]
-    """Rows of the curve; empty where it was not asked for."""
-
-    @property
-    def answers(self) -> Mapping[str, str]:
-        """The answers with a proof."""
-        return {name: each.answer for name, each in self.found.items() if isinstance(each, ProvedAnswer)}
-
-    @property
-    def samples(self) -> list[Samples]:
-        """Counts of the attempts at each problem; their number does not depend on verdicts under `--curve` alone."""
-        return samples_of((each for made in self.attempts.values() for each in made), self.gold)
-
-    @property
-    def selective(self) -> Record:
-        """Count how many problems with a known answer are answered, and how many of those are right."""
-        return selective(self.gold, {name: self.answers.get(name) for name in self.gold})
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "n": len(self.found),
-            "answered": len(self.answers),
-            **({"selective": self.selective} if self.gold else {}),
-            "answers": list(map(self.line, self.problems)),
-            **({"curve": self.rows, **at_k_record(self.samples)} if self.rows else {}),
-        }
-
-    def line(self, problem: Problem) -> dict[str, Any]:
-        """Return the JSON form of one outcome."""
-        found, num = self.found[problem.id], len(self.attempts[problem.id])
-        line = {"id": problem.id, "answer": None, "reason": "proved", "attempts": num, "proofs": list[str]()}
-        match found:
-            case ProvedAnswer(answer, proofs):
-                digests = [proof.judged.digest for proof in proofs]
-                shown = {"formats": list(found.formalisms), "certificate": digests[0]}
-                return {**line, "answer": answer, **shown, "proofs": digests}
-            case Abstained(reason):
-                return {**line, "reason": reason, "formats": [], "certificate": None}
-
-
 def answer_problems(config: RunConfig, source: Path | None, asked: AnswerOptions) -> None:
     """Answer problems, held-out ones where no file is named; write and print the answers with their proofs."""
-    if asked.curve and (asked.out is None or len(asked.arms) > 1):
-        raise InputError("--curve: name one arm at most, and by --out the folder for the table and the figure")
     problems = held_out_problems(config, config.seeds[0]) if source is None else list(load_problems(source))
-    arms = config.arms_named(asked.arms)
-    attempts = _attempts(config, arms, problems, asked)
-    found = {name: outcome(made, asked.rule, len(arms)) for name, made in attempts.items()}
-    gold = {problem.id: problem.answer for problem in problems if problem.answer is not None}
-    rows: list[Record] = []
-    if asked.curve:
-        if not gold:
-            raise InputError("--curve: none of the problems has a gold answer to be measured by")
-        rules = {_name(asked.rule): asked.rule}
-        rules |= {_name(AnswerRule(1)): AnswerRule(1, asked.rule.share)} if asked.rule.proofs > 1 else {}
-        rows = selective_curve(gold, attempts, rules, asked.num_attempts)
-    result = Answers(problems, attempts, found, gold, rows)
-    if asked.out is not None:
-        _write(asked.out, result, config, arms, asked)
+    attempts = _attempts(config, problems, asked)
+    found = {name: outcome(made, asked.rule, len(config.arms_named(asked.arms))) for name, made in attempts.items()}
+    lines = [_line(problem, found[problem.id], len(attempts[problem.id])) for problem in problems]
+    given = [(problem, line["answer"]) for problem, line in zip(problems, lines, strict=True) if line["answer"]]
+    known = [(problem.answer, answer) for problem, answer in given if problem.answer is not None]
+    right = Proportion(sum(gold == answer for gold, answer in known), len(known))
+    if asked.out is not None:  # `explain` reads the attempts
+        traces = (attempt.record() for made in attempts.values() for attempt in made)
+        write_records(asked.out / "traces.jsonl", traces, checksum=True)
+        write_records(asked.out / "answers.jsonl", lines)
+        for path in asked.out.glob("attempts-*.open.jsonl"):
+            path.unlink()
     if asked.as_json:
-        print(json.dumps(result.record()))
+        n = sum(problem.answer is not None for problem in problems)
+        selective = {"selective": {"n": n, "answered": right.n, "right": right.count}} if n else {}
+        print(json.dumps({"n": len(problems), "answered": len(given), **selective, "answers": lines}))
         return
-    for problem in () if asked.curve else problems:
+    for problem in problems:
         _print(problem, found[problem.id], attempts[problem.id])
-    _say(result)
+    say(f"{len(given)} of {len(problems)} problems answered with a proof")
+    if right.n:
+        say(f"right among those with a gold answer: {with_interval(right)}")
 
 
-def _attempts(
-    config: RunConfig, arms: Sequence[ArmConfig], problems: Sequence[Problem], asked: AnswerOptions
-) -> Mapping[str, list[Trace]]:
-    """Return the judged attempts; under `--curve` as many as there may be at each problem."""
-    trusting = asked.formalisation == "trusted"
+def _line(problem: Problem, found: Outcome, num_attempts: int) -> Record:
+    """Return the JSON form of one outcome."""
+    line: Record = {"id": problem.id, "answer": None, "reason": "proved", "attempts": num_attempts, "proofs": []}
+    if isinstance(found, Abstained):
+        return {**line, "reason": found.reason, "formats": [], "certificate": None}
+    digests = [proof.judged.digest for proof in found.proofs]
+    shown = {"formats": list(found.formalisms), "certificate": digests[0]}
+    return {**line, "answer": found.answer, **shown, "proofs": digests}
+
+
+def _attempts(config: RunConfig, problems: Sequence[Problem], asked: AnswerOptions) -> Mapping[str, list[Trace]]:
+    """Return the judged attempts."""
+    trusting, arms = asked.formalisation == "trusted", config.arms_named(asked.arms)
     judge_one = judge_on_trust if trusting else judge_record
     reviewing = DialogReviewPool(timeout_s=config.actor_critic.timeout_s)
     with JudgePool(jobs=asked.jobs, judging=judge_one) as pool, reviewing as reviews:
@@ -164,49 +107,15 @@ def _attempts(
             if asked.out is not None:
                 store = OpenStore(asked.out / f"attempts-{arm.name}.open.jsonl")
                 strategy = stored_strategy(strategy, store, config, arm)
-            policy, sampling = (
-                quiet_policy(config, arm, asked.adapter),
-                config.sampling.sampling(arm.decoding, samples=1),
-            )
-            formalisms.append(Formalism(arm.name, strategy, policy, sampling))
-        answering = Answering(
-            formalisms,
-            pool.judge,
-            config.sampling.batch_size,
-            asked.seed,
-            lambda made: not asked.curve and is_settled(made, asked.rule, len(arms)),
-        )
+            policy = quiet_policy(config, arm, asked.adapter)
+            formalisms.append(Formalism(strategy, policy, config.sampling.sampling(arm.decoding, samples=1)))
+
+        def settled(made: Sequence[Trace]) -> bool:
+            return is_settled(made, asked.rule, len(arms))
+
+        answering = Answering(formalisms, pool.judge, config.sampling.batch_size, asked.seed, settled)
         numbers = tracked(range(asked.num_attempts), total=asked.num_attempts, what="attempts at each problem")
         return attempts_at([blind(problem, trusting=trusting) for problem in problems], answering, numbers)
-
-
-def _name(rule: AnswerRule) -> str:
-    return "one_proof" if rule.proofs == 1 else f"{rule.proofs}_proofs"
-
-
-def _write(out: Path, result: Answers, config: RunConfig, arms: Sequence[ArmConfig], asked: AnswerOptions) -> None:
-    """Write the judged attempts, which `explain` reads, the answers, and the curve where it was measured."""
-    write_records(out / "traces.jsonl", (a.record() for made in result.attempts.values() for a in made), checksum=True)
-    write_records(out / "answers.jsonl", map(result.line, result.problems))
-    for path in out.glob("attempts-*.open.jsonl"):
-        path.unlink()
-    if not asked.curve:
-        return
-    about = {
-        **provenance(config),
-        "adapter": None if asked.adapter is None else adapter_weights_digest(asked.adapter),
-        "arms": [arm.name for arm in arms],
-        "problems_digest": problems_digest(result.problems),
-        "seed": asked.seed,
-        "k": asked.num_attempts,
-        "formalisation": asked.formalisation,
-        "proofs": asked.rule.proofs,
-        "share": asked.rule.share,
-    }
-    write_text(out / "curve.svg", curve_figure(result.rows))
-    write_text(out / "curve.md", f"{curve_table(result.rows)}\n{at_k_table({'attempts': result.samples})}")
-    told = {"curve": result.rows, **at_k_record(result.samples)}
-    write_json(out / "curve.json", {**told, "provenance": about})
 
 
 def _print(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> None:
@@ -220,23 +129,10 @@ def _print(problem: Problem, found: Outcome, attempts: Sequence[Trace]) -> None:
     print("\n".join(proof_lines(read_certificate(certificate))), end="\n\n")
 
 
-def _say(result: Answers) -> None:
-    say(f"{len(result.answers)} of {len(result.found)} problems answered with a proof")
-    point = result.selective
-    if point["answered"]:
-        low, high = point["accuracy_interval"]
-        say(f"right among those with a gold answer: {point['accuracy']:.1%} (95% {low:.1%} to {high:.1%})")
-    for row in result.rows:
-        points = ((label.replace("_", " "), own) for label, own in row.items() if label != "k")
-        shown = (f"{label} {own['right']} of {own['answered']}" for label, own in points)
-        say(f"k = {row['k']}: right {', '.join(shown)} (n = {point['n']})")
-
-
 @dataclass(frozen=True, slots=True)
 class Formalism:
     """One way to ask: an arm's strategy with its policy and sampling, one sample a problem."""
 
-    name: str
     strategy: Strategy
     policy: Policy
     sampling: Sampling

@@ -1,14 +1,10 @@
-"""Several samples of each problem: rates at k, and selective accuracy against coverage.
+"""Several samples of each problem: rates at k.
 
     1 - C(n - c, k) / C(n, k)     where c of a problem's n samples have the outcome: one of k drawn ones has it
 
 This gives certified@k, lucky@k and answered@k; it is unbiased (Chen et al. 2021, section 2.1), its mean is over
 problems, and so is the bootstrap of its interval. The number of samples of a problem must not depend on what came of
 them, as where the first proof ends the attempts. What no critic could read or decide is neither certified nor lucky.
-
-Selective are the share of problems that are answered, and of these answers the share that is right: with a proof, or by
-majority vote, and by the majority on as many problems as the proofs answer, those with the clearest vote first. Gold
-answers enter here and nowhere before.
 """
 
 from collections import Counter, defaultdict
@@ -18,12 +14,10 @@ from fractions import Fraction
 from functools import lru_cache
 from math import comb
 
-from rollout.records.selection import AnswerRule, ProvedAnswer, majority, outcome
 from rollout.records.traces import Trace
 from training.curation.filters import problem_key
 from training.curation.outcomes import is_decided
-from training.figures import drawing, with_bars
-from training.outcomes import Proportion, Record, exact_interval, mean, rate_interval
+from training.outcomes import Record, mean, rate_interval
 from training.tables import markdown, with_interval
 
 NAMES = ("certified", "lucky", "answered", "maj")
@@ -140,96 +134,3 @@ def at_k_table(of: Mapping[str, Sequence[Samples]]) -> str:
     total = sum(each.n for samples in of.values() for each in samples)
     note = f"{unread} of {total} samples could not be read or decided: they are neither certified nor lucky."
     return f"{markdown(head, rows)}\n{note}\n"
-
-
-# -- answers with a proof, or abstention
-
-BUDGETS = (1, 2, 4, 8, 16, 32)
-
-
-def point(n: int, answered: int, right: int) -> Record:
-    """Return answers given to n problems, and how many of them are right, with 95% intervals.
-
-    They are Wilson's, and the exact one of accuracy as well.
-    """
-    coverage, accuracy = Proportion(answered, n), Proportion(right, answered)
-    return {
-        "n": n,
-        "answered": answered,
-        "right": right,
-        "coverage": coverage.rate if n else None,
-        "coverage_interval": list(coverage.interval),
-        "accuracy": accuracy.rate if answered else None,
-        "accuracy_interval": list(accuracy.interval),
-        "accuracy_exact": list(exact_interval(right, answered)),
-    }
-
-
-def selective(gold: Mapping[str, str], answers: Mapping[str, str | None]) -> Record:
-    """Return the point of answers to problems whose gold answer is known."""
-    given = {name: answer for name, answer in answers.items() if answer is not None}
-    return point(len(answers), len(given), sum(gold[name] == answer for name, answer in given.items()))
-
-
-def selective_curve(
-    gold: Mapping[str, str],
-    attempts: Mapping[str, Sequence[Trace]],
-    rules: Mapping[str, AnswerRule],
-    budget: int,
-) -> list[Record]:
-    """Return a row for each number of attempts up to `budget`: `k`, and a point for each way of answering.
-
-    Problems without a gold answer are left out.
-    """
-    rows: list[Record] = []
-    for k in [k for k in BUDGETS if k < budget] + [budget]:
-        of_k = {name: made[:k] for name, made in attempts.items() if name in gold}
-        points: Record = {}
-        for label, rule in rules.items():
-            found = {name: outcome(made, rule) for name, made in of_k.items()}
-            given = {name: each.answer if isinstance(each, ProvedAnswer) else None for name, each in found.items()}
-            points[label] = selective(gold, given)
-        num_proved = next(iter(points.values()))["answered"]
-        votes = {name: majority(made) or (None, 0.0) for name, made in of_k.items()}
-        points["majority"] = selective(gold, {name: answer for name, (answer, _) in votes.items()})
-        clearest = sorted((name for name, vote in votes.items() if vote[0]), key=lambda name: -votes[name][1])
-        chosen = set(clearest[:num_proved])
-        equal = {name: answer if name in chosen else None for name, (answer, _) in votes.items()}
-        rows.append({"k": k, **points, "majority_at_equal_coverage": selective(gold, equal)})
-    return rows
-
-
-def curve_table(rows: Sequence[Record]) -> str:
-    """Return the curve as a Markdown table."""
-    labels = [label for label in rows[0] if label != "k"]
-    head = ["k"]
-    for label in labels:
-        head += [f"{label.replace('_', ' ')}: answered", "right"]
-    cells = ([with_interval(r[of][name], r[of][f"{name}_interval"]) for of in labels for name in _AXES] for r in rows)
-    return markdown(head, ([str(row["k"]), *own] for row, own in zip(rows, cells, strict=True)))
-
-
-def curve_figure(rows: Sequence[Record]) -> str:
-    """Return the curve as SVG: coverage to the right, selective accuracy upwards, k below the points."""
-    labels = [label for label in rows[0] if label != "k"]
-    with drawing(width=6.4, height=4.0) as made:
-        axes = made.axes
-        for label, colour, marker in zip(labels, _COLOURS, "os^vD", strict=False):
-            points = [(row["k"], row[label]) for row in rows if row[label]["answered"]]
-            coverage, rates, intervals = ([found[key] for _, found in points] for key in (*_AXES, "accuracy_interval"))
-            style = {"ms": 4, "lw": 1.4, "elinewidth": 0.7, "color": colour, "marker": marker, "clip_on": False}
-            x = [100 * share for share in coverage]
-            with_bars(axes, x, rates, intervals, label=label.replace("_", " "), **style)
-            for (k, _), at, rate in zip(points, x, rates, strict=True):
-                style = {"xytext": (2, -9), "textcoords": "offset points", "fontsize": 6, "color": colour}
-                axes.annotate(f"{k}", (at, 100 * rate), **style)
-        axes.set_xlim(0, 100)
-        axes.set_ylim(40, 101)
-        axes.set_xlabel("coverage: problems answered (%)")
-        axes.set_ylabel("right among those answered (%)")
-        axes.legend(frameon=False, loc="lower left")
-    return made.svg
-
-
-_AXES = ("coverage", "accuracy")
-_COLOURS = ("#1b7f5c", "#3b5bdb", "#9a9a9a", "#c2671b", "#7048a8")
