@@ -43,7 +43,8 @@ bench: setup
 SECONDS ?= 180
 audit: export OMP_NUM_THREADS = 1
 audit: setup
-	$(BIN)/certistar audit --self-play $(SECONDS)
+	$(BIN)/certistar audit
+	$(BIN)/python -m tools.selfplay.session --seconds $(SECONDS)
 
 # A wrong link or reference ends it; the site is build/site/index.html.
 docs: setup

@@ -2,9 +2,7 @@
 
 import json
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from typer.testing import CliRunner
@@ -12,11 +10,10 @@ from typer.testing import CliRunner
 from critics.judge import judge_safely
 from critics.problem import Attempt
 from critics.replay.grades import STRICT
-from tests import toy_rewards
 from training.cli import app
-from training.rewards.findings import AuditLimits, agreement, audited
+from training.rewards.findings import AuditLimits, audited
 from training.rewards.probes import DATASETS, PROBES, Style, cases, generated, is_fair
-from training.rewards.rewarding import Paid, rewarding
+from training.rewards.rewarding import rewarding
 
 NUM = 4
 STRICTLY = AuditLimits(strict=True)
@@ -189,53 +186,6 @@ def test_the_users_rows_are_probed_with_their_columns(file):
     assert {case["probe"] for case in shown["cases"] if case["kind"] == "false positive"} >= {"several answers at once"}
 
 
-def test_two_rewards_are_compared_on_stored_rollouts(file, made):
-    done = audit("--reward", "certistar", "--against", "column:judge", "--traces", file, "--json")
-    assert done.exit_code == 0, done.stderr
-    shown = json.loads(done.stdout)
-    assert [shown[key] for key in ("n", "both", "only_reward", "only_against", "neither")] == [3, 1, 0, 1, 1]
-    assert (shown["p"], shown["disagreements"][0]["id"]) == (1.0, "rows/2")
-    assert (
-        audit("--reward", "certistar", "--against", "column:judge", "--traces", file, "--threshold", 0.1).exit_code == 1
-    )
-    told = audit("--reward", "column:judge", "--against", "certistar", "--traces", file)
-    assert "they agree on 66.7% (9.4% to 99.2%)" in told.stderr
-    rollouts = [case.rollout for case in made[:20]]
-    found = agreement(rollouts, [Paid(1.0)] * 20, [Paid(0.0)] * 10 + [Paid(None)] * 5 + [Paid(None, "x")] * 5, 0.5)
-    assert (found.n, found.undecided, len(found.faults), found.p) == (10, 5, 5, pytest.approx(2 / 2**10))
-
-
-class _Server(BaseHTTPRequestHandler):
-    def do_POST(self):
-        given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path == "/broken" and "" in given["completions"]:
-            self.send_error(500)
-            return
-        self.send_response(404 if self.path == "/lost" else 200)
-        self.end_headers()
-        self.wfile.write(json.dumps({"rewards": toy_rewards.honest(given["completions"], given["answer"])}).encode())
-
-    def log_message(self, *_):
-        pass
-
-
-def test_an_address_is_asked_and_its_failures_are_findings_or_one_line(made):
-    with HTTPServer(("127.0.0.1", 0), _Server) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}"
-        assert report_of(made, f"{address}/").passed
-        broken = report_of(made, f"{address}/broken")
-        assert {case.fault for case in broken.cases if case.kind == "fault"} == {
-            "RuntimeError: status 500 (Internal Server Error)"
-        }
-        lost = audit("--reward", f"{address}/lost", "--num", 1)
-        server.shutdown()
-    refused = audit("--reward", address, "--num", 1)
-    for done, said in ((lost, "status 404"), (refused, "cannot be reached")):
-        assert (done.exit_code, done.stdout) == (2, "")
-        assert said in done.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -245,13 +195,7 @@ def test_an_address_is_asked_and_its_failures_are_findings_or_one_line(made):
         (["--reward", "tests.toy_rewards:other_column", "--num", 1], "--columns answer=verdict_of_mine"),
         (["--reward", "certistar", "--quick"], "--quick goes with critics or a SOURCE alone"),
         (["--reward", "certistar", "--template", "{answer}"], "--template"),
-        (["--reward", "certistar", "--against", "column:x"], "--traces FILE"),
         (["--reward", "certistar", "--data", "nowhere.jsonl"], "there is no such file"),
-        (["--reward", "http://here:port/"], "is no address"),
-        (
-            ["--reward", "certistar", "--against", "column:x", "--strict"],
-            "--strict goes with --reward alone",
-        ),
         (["--strict"], "--strict goes with --reward alone"),
     ],
 )

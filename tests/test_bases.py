@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 
 from critics.errors import InputError
 from tests.test_report import make_run, rewrite
+from tools.doses import dose_figure, dose_table, doses_of
 from training.cli import app
-from training.reporting.bases import bases_table, compare_bases, dose_figure, over_bases
+from training.reporting.bases import bases_table, compare_bases, over_bases
 
 ROUNDS = {
     "a": {"strict": [(8, 4), (16, 14)], "naive": [(8, 4), (12, 6)]},
@@ -73,26 +74,26 @@ def test_one_base_and_equal_ones_have_no_interval():
 def test_doses_of_lucky_traces_have_a_curve(tmp_path: Path):
     arms = {"strict": [(8, 4), (16, 14)], "half": [(8, 4), (14, 8)], "half-skipped": [(8, 4), (13, 6)]}
     made = [make_run(tmp_path / name, arms) for name in "ab"]
-    doses = {
+    told = {
         "strict": "",
         "half": ", false_positives: 0.5",
         "half-skipped": ", false_positives: 0.5, flaw: skipped_steps",
     }
-    config = "\n".join(f"  - {{name: {name}, keep: strict{dose}}}" for name, dose in doses.items())
+    config = "\n".join(f"  - {{name: {name}, keep: strict{dose}}}" for name, dose in told.items())
     for run in made:
         rewrite(run / "lines.json", lambda record, name=run.name: record["provenance"].update(base_digest=name))
         (run / "config.yaml").write_text(f"arms:\n{config}\n")
         for arm in ("half", "half-skipped"):
             for path in (run / arm).rglob("summary.json"):
                 rewrite(path, lambda record: record.update(kept_lucky=record["kept"]))
-    summary = compare_bases(made)
-    assert [(d["arm"], d["rate"], d["flaw"]) for d in summary["doses"]] == [
+    doses = doses_of(compare_bases(made), made, "all")
+    assert [(d["arm"], d["rate"], d["flaw"]) for d in doses] == [
         ("strict", 0.0, None), ("half", 0.5, None), ("half-skipped", 0.5, "skipped_steps"),
     ]  # fmt: skip
-    assert [d["lucky"]["mean"] for d in summary["doses"]] == [0, 1, 1]
-    assert [d["certified"]["mean"] for d in summary["doses"]] == pytest.approx([0.7, 0.4, 0.3])
-    assert "| 50% | skipped_steps | 100.0 | 30.0 | 65.0 |" in bases_table(summary)
-    assert dose_figure(summary).count("<svg") == 1
+    assert [d["lucky"]["mean"] for d in doses] == [0, 1, 1]
+    assert [d["certified"]["mean"] for d in doses] == pytest.approx([0.7, 0.4, 0.3])
+    assert "| 50% | skipped_steps | 100.0 | 30.0 | 65.0 |" in dose_table(doses)
+    assert dose_figure(doses).count("<svg") == 1
 
 
 def test_what_cannot_be_compared_over_bases_is_refused(runs: list[Path]):

@@ -8,7 +8,6 @@ import pytest
 from training.outcomes import (
     Proportion,
     compare_paired,
-    compare_unpaired,
     detectable_by_mcnemar,
     detectable_difference,
     holm,
@@ -177,22 +176,6 @@ def test_seeds_that_disagree_widen_the_interval_and_one_seed_has_none():
     assert over[0] < within[0] < within[1] < over[1]
     assert over[0] <= 0 + 0.01  # both draws may be the seed without any difference
     assert seeds_interval(agreeing, [0] * 400) is None
-
-
-def test_unpaired_proportions_have_newcombes_interval_and_fishers_p():
-    # Newcombe (1998), Statistics in Medicine 17, table II: 56 of 70 against 48 of 80, method 10.
-    a, b = [1] * 56 + [0] * 14, [1] * 48 + [0] * 32
-    found = compare_unpaired(a, b, [0] * 70, [0] * 80, test="fisher")
-    assert found.interval == pytest.approx((0.0524, 0.3339), abs=5e-5)
-    assert (found.per_seed, found.n) == ((), 70)
-    # Three successes against three failures: one of C(6, 3) = 20 tables is as extreme at either end.
-    assert compare_unpaired([1] * 3, [0] * 3, [0] * 3, [0] * 3, test="fisher").p == pytest.approx(2 / 20)
-
-
-def test_a_sample_that_does_not_vary_does_not_make_an_unpaired_difference_sure():
-    found = compare_unpaired([1, 0, 0, 0] * 100, [0] * 5, [0] * 400, [0] * 5, test="permutation")
-    assert found.interval[0] < 0 < found.interval[1]
-    assert found.p > 0.05
 
 
 def test_alike_answers_under_all_seeds_are_no_certainty():

@@ -333,19 +333,14 @@ def test_runs_of_one_name_are_told_apart_by_their_folders(tmp_path):
     assert list(compare_runs(runs)["arms"]) == [f"{run}:strict" for run in runs]
 
 
-def test_runs_of_other_seeds_are_compared_unpaired_only_where_that_is_asked_for(tmp_path, run):
+def test_runs_of_other_seeds_are_not_compared_and_other_settings_are_named(tmp_path, run):
     other = make_run(tmp_path / "other", {"naive": [(8, 2), (8, 2)]}, seeds=1)
+    with pytest.raises(ValueError, match="the same seeds"):
+        compare_runs([run, other])
+    other = make_run(tmp_path / "more", {"naive": [(8, 2), (8, 2), (8, 2)]})
     (other / "config.yaml").write_text(yaml.safe_dump({"name": "other", "training": {"epochs": 9}}))
     (run / "config.yaml").write_text(yaml.safe_dump({"name": "run", "training": {"epochs": 3}, "newer": 1}))
-    with pytest.raises(ValueError, match="--unpaired"):
-        compare_runs([run, other])
-    summary = compare_runs([run, other], unpaired=True)
-    assert {(c["test"], c["paired"], c["interval_seeds"]) for c in summary["comparisons"]} == {
-        ("fisher", False, None),
-        ("permutation", False, None),
-    }
-    said = " ".join(verdict_sentence(summary))
-    assert "Unpaired, as asked for" in said
+    said = " ".join(verdict_sentence(compare_runs([run, other])))
     assert "differ in training.epochs (3, 9): a difference" in said
 
 

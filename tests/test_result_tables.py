@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tools import forked_rewards, lead_details, real_cells, recorded_models
+from tools.doses import dose_table, doses_of
 from tools.result_tables import BEGIN, END, README, RESULTS, read, reports, table, with_results
 from training.cli import app
 from training.reporting.bases import bases_table, compare_bases
@@ -48,9 +49,11 @@ def test_comparisons_over_bases_are_made_again_from_the_evaluations(name: str, t
             archive.extractall(tmp_path, filter="data")
         runs.append(tmp_path / packed.name.removesuffix(".tar.xz"))
     summary = compare_bases(runs, *RUNS[name])
-    assert (RESULTS / name / "table.md").read_text(encoding="utf-8") == bases_table(summary)
+    doses = doses_of(summary, runs, f"beyond {RUNS[name][0]} hops")
+    made = bases_table(summary) + (f"\n{dose_table(doses)}" if doses else "")
+    assert (RESULTS / name / "table.md").read_text(encoding="utf-8") == made
     stored = json.loads((RESULTS / name / "bases.json").read_text(encoding="utf-8"))
-    assert stored == summary
+    assert stored == {**summary, "doses": doses}
     assert summary["primary"] == "certified"
 
 

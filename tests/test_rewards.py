@@ -341,3 +341,16 @@ def test_trl_learns_from_preferences(shape, tiny_model, tmp_path):
         processing_class=load_tokenizer(str(tiny_model)),
     ).train()  # fmt: skip
     assert trained.global_step == 1
+
+
+def test_a_problem_without_an_answer_would_pay_for_any_proof(tmp_path):
+    from training.rewards.certified import reward_rows
+
+    problem = {"id": "p", "dataset": "mine", "context": "Every cat is warm. Rex is a cat.", "question": "Is Rex a cat?"}
+    file = tmp_path / "p.jsonl"
+    file.write_text(json.dumps({**problem, "answer": "true"}) + "\n")
+    (row,) = reward_rows(file, None)
+    assert (row["format"], row["prompt"][0]["role"]) == ("cot", "system")
+    file.write_text(json.dumps({**problem, "answer": None}) + "\n")
+    with pytest.raises(InputError, match="has no answer"):
+        reward_rows(file, "guided")

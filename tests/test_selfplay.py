@@ -2,12 +2,14 @@
 
 import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
+from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.formats.horn import horn_certificate
 from critics.judge import judge_record
@@ -18,8 +20,8 @@ from critics.verdict import Certified, Verdict
 from tools.selfplay.mutation import GRAMMAR, mutated
 from tools.selfplay.search import Search, advance, begin, try_record
 from tools.selfplay.seeds import MAKERS, Seed, is_false, seeds
+from tools.selfplay.session import self_play
 from tools.selfplay.truth import expressions_differ, formulas_differ, horn_truth, ordering_truth
-from training.cli import app
 
 SLOW = ("z3-python", "fol", "equivalence")
 QUICK = [name for name in MAKERS if name not in SLOW]
@@ -81,13 +83,13 @@ def test_a_critic_that_checks_no_steps_is_found_out(monkeypatch: pytest.MonkeyPa
 
 def test_the_command_searches_and_writes_what_it_finds(tmp_path: Path) -> None:
     out = tmp_path / "found.jsonl"
-    options = ["--format", "cot", "--quick", "--iterations", "50", "--seed", "4", "--out", str(out), "--json"]
-    run = CliRunner().invoke(app, ["audit", *options])
-    assert run.exit_code == 0, run.output
+    options = ["--format", "cot", "--iterations", "50", "--seed", "4", "--out", str(out)]
+    command = [sys.executable, "-m", "tools.selfplay.session"]
+    run = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
     assert not out.exists()
     assert json.loads(run.stdout.splitlines()[-1])["iterations"] == 50
-    none = CliRunner().invoke(app, ["audit", "--format", "nope", "--iterations", "5"])
-    assert none.exit_code == 2
+    with pytest.raises(InputError, match="no seeds for 'nope'"):
+        self_play(["nope"], seed=0, seconds=None, iterations=5, jobs=1, timeout_s=1, out=None, said=print)
 
 
 def test_mutants_differ_and_objects_stay_objects() -> None:

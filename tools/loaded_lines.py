@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("critics", "rollout", "training")
-MODULES = ("certistar", "certistar_verifiers")
+MODULES = ("certistar",)
 _IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| *([\w.]+)$", re.MULTILINE)
 
 

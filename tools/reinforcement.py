@@ -32,8 +32,7 @@ from training.finetuning.architecture import require_suited, trainable_model
 from training.finetuning.job import FineTuning
 from training.lineage.adapters import MANIFEST, not_finite
 from training.records.store import write_json, write_records
-from training.rewards.certified import CertifiedReward, credited, rows
-from training.rewards.questions import rewarded_problems
+from training.rewards.certified import CertifiedReward, credited, rewarded_problems, rows
 
 TRACES = "traces.jsonl"
 

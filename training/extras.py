@@ -14,8 +14,6 @@ PURPOSES = {
     "ray": "several machines (workers.backend: ray)",
     "vllm": "model.engine: vllm",
     "trl": "certificates as the reward of TRL's trainers",
-    "verifiers": "the critics as a taskset of verifiers",
-    "openenv": "the critics as an environment of OpenEnv",
     "reasoning-gym": "certistar audit reasoning-gym:TASK",
     "trackers": "training.trackers: tensorboard and trackio",
 }
@@ -31,8 +29,6 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "ray": ("ray",),
     "vllm": ("vllm",),
     "trl": ("trl",),
-    "verifiers": ("verifiers",),
-    "openenv": ("openenv",),
     "reasoning-gym": ("reasoning_gym",),
     "trackers": ("tensorboard", "trackio"),
 }

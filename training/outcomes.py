@@ -28,7 +28,6 @@ REPLICATES = 20_000
 
 Interval: TypeAlias = tuple[float, float]
 Test: TypeAlias = Literal["mcnemar", "sign-flip"]
-UnpairedTest: TypeAlias = Literal["fisher", "permutation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +51,6 @@ class Proportion:
     def interval(self) -> Interval:
         """The 95% score interval (Wilson 1927), which stays in [0, 1]; all of [0, 1] where n is 0."""
         return wilson(self.count, self.n)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A rate with its 95% interval; None where there was nothing to measure."""
-
-    rate: float | None
-    interval: Interval
-
-
-def exact_estimate(count: int, n: int) -> Estimate:
-    """Return the rate of `count` out of n with its exact interval."""
-    return Estimate(count / n if n else None, exact_interval(count, n))
 
 
 @lru_cache(maxsize=4096)
@@ -97,7 +83,7 @@ def widest(pairs: Interval, seeds: Interval | None) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """Difference of two arms over n pairs of answers, or over n answers of each where they are not paired."""
+    """Difference of two arms over n pairs of answers."""
 
     difference: float
     """Mean of a minus mean of b over all pairs."""
@@ -109,8 +95,8 @@ class PairedComparison:
     detectable: float | None
     """The smallest true difference that n pairs find with 80% power; None where that cannot be told."""
     per_seed: tuple[float, ...]
-    """The difference within each seed, by ascending seed; empty where seeds do not pair up."""
-    test: Test | UnpairedTest
+    """The difference within each seed, by ascending seed."""
+    test: Test
     interval_seeds: Interval | None = None
     """95%, by a bootstrap of the seeds and of the pairs within each; None for a single seed."""
 
@@ -148,49 +134,6 @@ def compare_paired(
         per_seed=tuple(mean(group) for group in by_seed(differences, seeds).values()),
         test=test,
         interval_seeds=seeds_interval(differences, seeds, replicates=replicates),
-    )
-
-
-def compare_unpaired(
-    a: Sequence[int], b: Sequence[int], seeds_a: Sequence[int], seeds_b: Sequence[int], *, test: UnpairedTest
-) -> PairedComparison:
-    """Compare answers to other problems, or under other seeds: two independent samples, a difference of means.
-
-    `fisher` is Fisher's exact test of outcomes 0 or 1; `permutation` shuffles gains between the samples 9,999 times,
-    seeded. Both are weaker than a paired test of as many answers. Raises ValueError for an empty sample.
-    """
-    import numpy as np
-
-    if not a or not b:
-        raise ValueError("no answers to compare")
-    means, ends = (mean(a), mean(b)), list[Interval]()
-    if test == "fisher":
-        tested = stats().fisher_exact([[sum(a), len(a) - sum(a)], [sum(b), len(b) - sum(b)]])
-        ends = [Proportion(sum(values), len(values)).interval for values in (a, b)]
-    else:
-
-        def difference(x: Any, y: Any, axis: int) -> Any:
-            return x.mean(axis) - y.mean(axis)
-
-        samples, rng = (np.array(a), np.array(b)), np.random.default_rng(0)
-        how = {"vectorized": True, "n_resamples": 9_999, "batch": 500, "rng": rng}
-        tested = stats().permutation_test(samples, difference, **how)
-        ends = [mean_interval(values, seeds, bound=1) for values, seeds in ((a, seeds_a), (b, seeds_b))]
-    # The interval of a difference from those of its parts keeps its width where one does not vary: Newcombe (1998,
-    # method 10) for proportions, and for means its generalisation by Zou & Donner (2008).
-    bound = 2.0 if test == "permutation" else 1.0
-    (low_a, high_a), (low_b, high_b) = ends
-    low = means[0] - means[1] - math.hypot(means[0] - low_a, high_b - means[1])
-    high = means[0] - means[1] + math.hypot(high_a - means[0], means[1] - low_b)
-    error = math.sqrt(float(np.var(a)) / len(a) + float(np.var(b)) / len(b))
-    return PairedComparison(
-        difference=means[0] - means[1],
-        interval=(max(-bound, low), min(bound, high)),
-        p=float(tested.pvalue),
-        n=min(len(a), len(b)),
-        detectable=_quantiles() * error or None,
-        per_seed=(),
-        test=test,
     )
 
 

@@ -1,5 +1,11 @@
-"""A session of the search over all formats, for a time or a number of iterations, in processes that can be killed."""
+"""A session of the search over all formats, for a time or a number of iterations, in processes that can be killed.
 
+python -m tools.selfplay.session [--seconds 600 | --iterations N] [--format F]... [--seed 0] [--out FILE] [--jobs N]
+"""
+
+import argparse
+import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -35,7 +41,7 @@ def self_play(
     """
     unknown = [name for name in wanted if name not in formats()]
     if unknown:
-        raise InputError(f"--self-play: there are no seeds for {unknown[0]!r}; these have some: {', '.join(formats())}")
+        raise InputError(f"--format: there are no seeds for {unknown[0]!r}; these have some: {', '.join(formats())}")
     searches = [begin(name, seed) for name in wanted or formats()]
     found: list[Record] = []
     with JudgePool(jobs=jobs, timeout_s=timeout_s, judging=try_record) as pool:
@@ -67,3 +73,33 @@ def _by_time(searches: Sequence[Search], seconds: float) -> Iterator[tuple[Searc
         rate = done / used[place] if done else FIRST / TURN_S
         yield searches[place], max(1, min(BATCH, int(rate * min(TURN_S, end - now))))
         used[place] += time.monotonic() - now
+
+
+def main() -> int:
+    """Print the tally of each format; return 1 where a cheat was certified."""
+    parser = argparse.ArgumentParser(description="Search for attempts that our critics wrongly certify.")
+    parser.add_argument("--format", action="append", default=[])
+    parser.add_argument("--seconds", type=float, default=180.0)
+    parser.add_argument("--iterations", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=30.0)
+    parser.add_argument("--out", type=Path)
+    asked = parser.parse_args()
+    tallies_, found = self_play(
+        asked.format,
+        seed=asked.seed,
+        seconds=None if asked.iterations is not None else asked.seconds,
+        iterations=asked.iterations,
+        jobs=asked.jobs,
+        timeout_s=asked.timeout,
+        out=asked.out,
+        said=lambda told: print(told, file=sys.stderr),
+    )
+    for tally in tallies_:
+        print(json.dumps(tally))
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -25,10 +25,8 @@ Formats = Annotated[list[str] | None, typer.Option("--format", help="Of this for
 Critic = Annotated[str | None, OfCritics("--critic", metavar="ENTRY", help="A plug-in's name, or module:function.")]
 CatalogueFile = Annotated[Path | None, OfCritics("--catalogue", help="Another catalogue of cheats (YAML).")]
 Quick = Annotated[bool, typer.Option("--quick", help="Without budgets run into on purpose; a solver for doubts alone.")]
-Seconds = Annotated[float | None, OfCritics("--self-play", metavar="S", min=1, help="Then search cheats, S seconds.")]
-Iterations = Annotated[int | None, OfCritics("--iterations", min=1, help="Search so many attempts a format instead.")]
 OutPlace = Annotated[Path | None, typer.Option("--out", help="Where to write what is found.")]
-Reward = Annotated[str | None, OfReward("--reward", metavar="ENTRY", help="module:function, https://.. or certistar.")]
+Reward = Annotated[str | None, OfReward("--reward", metavar="ENTRY", help="module:function, or certistar.")]
 Data = Annotated[list[str] | None, OfReward("--data", help="Solved problems: a file, or generators (repeatable).")]
 Num = Annotated[int | None, typer.Option("--num", min=1, help="So many problems: 30 for a reward, 200 to generate.")]
 Template = Annotated[str | None, OfReward("--template", help="How completions are written.", show_default=False)]
@@ -41,10 +39,6 @@ AcceptFrom = Annotated[float, OfReward("--accept-from", help="The least reward t
 Threshold = Annotated[
     float | None, OfReward("--threshold", min=0, max=1, help="The largest share of wrong rewards; 0, if none.")
 ]
-Against = Annotated[
-    str | None, OfReward("--against", metavar="ENTRY", help="Compare with this reward instead, on --traces.")
-]
-Traces = Annotated[Path | None, OfReward("--traces", help="Stored rollouts, of any shape.")]
 Dataset = Annotated[str | None, OfData("--dataset", help="Whose file it is, or in whose language its texts are.")]
 Encoding = Annotated[str | None, OfData("--encoding", help="Of a CSV file that is not UTF-8, e.g. latin-1.")]
 
@@ -59,8 +53,6 @@ def audit(
     jobs: Jobs = 1,
     timeout: Timeout = 30.0,
     as_json: Json = False,
-    seconds: Seconds = None,
-    iterations: Iterations = None,
     seed: Seed = 0,
     out: OutPlace = None,
     reward: Reward = None,
@@ -73,8 +65,6 @@ def audit(
     strict: Strict = False,
     accept_from: AcceptFrom = 0.5,
     threshold: Threshold = None,
-    against: Against = None,
-    traces: Traces = None,
     dataset: Dataset = None,
     encoding: Encoding = None,
 ) -> None:
@@ -83,43 +73,36 @@ def audit(
     Without a SOURCE and without --reward the cheat catalogue is run against the critics. Exit status 1 if a label is
     wrong or none could be checked, a reward is wrong too often, a cheat is certified or an honest attempt rejected.
     """
-    from training.commands.audit_critics import audit_critics, search_for_cheats
+    from training.commands.audit_critics import audit_critics
     from training.commands.audit_data import LabelAudit, audit_labels
-    from training.commands.audit_reward import RewardAudit, audit_reward, compare_rewards
+    from training.commands.audit_reward import RewardAudit, audit_reward
 
     given: dict[str, Any] = context.params
     if source is None and context.info_name == "audit-data":
         raise InputError("audit-data: name the rows, a published file, a generator, or reasoning-gym:TASK")
-    of_labels, of_rewards = _refuse(context, source, reward, against)
+    of_labels, of_rewards = _refuse(context, source, reward)
     if source is not None:
         passed = audit_labels(LabelAudit(**{name: given[name] for name in of_labels}))
     elif reward is not None:
-        asked = RewardAudit(**{name: given[name] for name in of_rewards})
-        passed = audit_reward(asked) if against is None else compare_rewards(asked)
+        passed = audit_reward(RewardAudit(**{name: given[name] for name in of_rewards}))
     else:
         passed = audit_critics(formats or [], critic, catalogue, quick, jobs, timeout, as_json)
-        if seconds is not None or iterations is not None:
-            passed &= search_for_cheats(formats or [], seconds, iterations, seed, jobs, timeout, out, as_json)
     if not passed:
         raise typer.Exit(1)
 
 
-def _refuse(
-    context: typer.Context, source: str | None, reward: str | None, against: str | None
-) -> tuple[Set[str], Set[str]]:
+def _refuse(context: typer.Context, source: str | None, reward: str | None) -> tuple[Set[str], Set[str]]:
     """Return the options of labels and of rewards; raises `InputError` for one that was given and means nothing."""
     from training.commands.audit_data import LabelAudit
     from training.commands.audit_reward import RewardAudit
 
     of_labels, of_rewards = ({each.name for each in fields(kind)} for kind in (LabelAudit, RewardAudit))
     options = {
-        "critics": {"formats", "critic", "catalogue", "quick", "seconds", "iterations", "out", "seed"},
-        "--reward": of_rewards - {"against", "traces"},
-        "--against": of_rewards - {"data", "num", "template", "strict"},
+        "critics": {"formats", "critic", "catalogue", "quick"},
+        "--reward": of_rewards,
         "a SOURCE": of_labels,
     }
-    of_one = "critics" if reward is None else "--reward" if against is None else "--against"
-    meant = options["a SOURCE" if source is not None else of_one]
+    meant = options["a SOURCE" if source is not None else "--reward" if reward is not None else "critics"]
     for each in context.command.params:
         name = each.name or ""
         origin = context.get_parameter_source(name)

@@ -1,9 +1,8 @@
-"""`audit` without a SOURCE: the cheat catalogue against critics, and a search for further cheats."""
+"""`audit` without a SOURCE: the cheat catalogue against critics."""
 
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -88,27 +87,3 @@ def _show(audited: dict[str, list[CaseResult]], reports: list[dict[str, Any]]) -
             f"{one['format']}: {one['cheats_certified']} of {one['cheats']} cheats certified, "
             f"{one['honest_rejected']} of {one['honest']} honest rejected"
         )
-
-
-def search_for_cheats(
-    formats: Sequence[str],
-    seconds: float | None,
-    iterations: int | None,
-    seed: int,
-    jobs: int,
-    timeout_s: float,
-    out: Path | None,
-    as_json: bool,
-) -> bool:
-    """Search for attempts that our critics wrongly certify, print the tally; return whether none was found."""
-    try:
-        # Part of the repository and not of the installed package, which imports nothing of it.
-        self_play = import_module("tools.selfplay.session").self_play
-    except ModuleNotFoundError as error:
-        raise InputError("--self-play: the search for cheats needs a checkout of the repository") from error
-    limits = {"seconds": None if iterations is not None else seconds, "iterations": iterations, "timeout_s": timeout_s}
-    tallies, found = self_play(formats, seed=seed, jobs=jobs, out=out, said=say, **limits)
-    for tally in tallies:
-        print(json.dumps(tally)) if as_json else say(", ".join(f"{key} {value}" for key, value in tally.items()))
-    say(f"{len(found)} findings{f' in {out}' if found and out is not None else ''}")
-    return not found

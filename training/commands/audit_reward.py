@@ -1,13 +1,12 @@
-"""`audit --reward`: probes against anybody's reward function, and two rewards against each other on stored rollouts."""
+"""`audit --reward`: probes against anybody's reward function."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from critics.errors import InputError
-from critics.problem import Problem, is_list, is_object
+from critics.problem import is_list, is_object
 from rollout.problems.catalogue import is_generated
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
@@ -18,7 +17,7 @@ from training.configuration.section import nearest
 from training.exchange.columns import read_answers, read_columns
 from training.exchange.rationales import Reading, as_they_stand, read_table
 from training.records.tables import read_rows
-from training.rewards.findings import Agreement, AuditLimits, RewardReport, WrongCase, agreement, audited, paid
+from training.rewards.findings import AuditLimits, RewardReport, WrongCase, audited
 from training.rewards.probes import (
     DATASETS,
     FORMATS,
@@ -30,8 +29,8 @@ from training.rewards.probes import (
     generated,
     gold_word,
 )
-from training.rewards.rewarding import Paid, Rewarding, Rollout, rewarding
-from training.tables import between, with_interval
+from training.rewards.rewarding import rewarding
+from training.tables import between
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,6 @@ class RewardAudit:
     """Options of the command, by their names."""
 
     reward: str
-    against: str | None
-    traces: Path | None
     data: Sequence[str] | None
     formats: Sequence[str] | None
     num: int | None
@@ -56,10 +53,6 @@ class RewardAudit:
     timeout: float
     as_json: bool
 
-    def rewarding(self, entry: str) -> AbstractContextManager[Rewarding]:
-        """Give what pays rollouts as `entry` says."""
-        return rewarding(entry, timeout_s=self.timeout, jobs=self.jobs, turns=self.messages)
-
 
 def audit_reward(asked: RewardAudit) -> bool:
     """Audit a reward and print what was found; return whether it passed."""
@@ -70,7 +63,7 @@ def audit_reward(asked: RewardAudit) -> bool:
     demonstrations, rows = _demonstrations(asked, num)
     style = Style(template.replace("\\n", "\n"), words, read_columns(asked.columns).get("answer"))
     limits = AuditLimits(asked.accept_from, asked.threshold or 0.0, asked.strict)
-    with asked.rewarding(asked.reward) as pay:
+    with rewarding(asked.reward, timeout_s=asked.timeout, jobs=asked.jobs, turns=asked.messages) as pay:
         made = list(cases(demonstrations, style, num, asked.seed))
         say(f"{len(made)} probes of {len(demonstrations)} problems (seed {asked.seed})")
         report = audited(made, pay, limits)
@@ -95,78 +88,36 @@ def _demonstrations(asked: RewardAudit, num: int) -> tuple[list[Demonstration], 
         return found, 0
     if len(names) > 1:
         raise InputError(f"--data: name one file, or generators ({nearest(names[0], DATASETS)})")
-    rollouts, found = list(_rollouts(names[0], asked)), list[Demonstration]()
-    for each in rollouts:
-        if each.problem is not None:
-            found += demonstrated(each.problem, each.completion, each.format, each.prompt, each.columns)
-    say(f"{len(found)} of {len(rollouts)} rows are certified, in English or guided, and end in `Answer: ..`")
+    rows, found = list(_rows(names[0], asked)), list[Demonstration]()
+    for values, trace in rows:
+        own = {key: value for key, value in values.items() if key not in ("problem", "messages", "judgement")}
+        problem, asked_as = trace.problem, values.get("prompt")
+        shown = (asked_as if isinstance(asked_as, str) else _last_turn(asked_as)) or text(problem, PromptStyle())
+        about = {"context": problem.context, "question": problem.question, "answer": gold_word(problem)}
+        found += demonstrated(problem, trace.completion, trace.format, shown, {**about, **own})
+    say(f"{len(found)} of {len(rows)} rows are certified, in English or guided, and end in `Answer: ..`")
     if not found:
         raise InputError(f"{names[0]}: no row is a certified demonstration; `certistar filter` says why of each")
-    return found[:num], len(rollouts) - len(found)
+    return found[:num], len(rows) - len(found)
 
 
-def compare_rewards(asked: RewardAudit) -> bool:
-    """Pay stored rollouts by two rewards and print where they differ; return whether they differ seldom enough."""
-    if asked.traces is None or asked.against is None:
-        raise InputError("--against needs --traces FILE: stored rollouts that both rewards are asked about")
-    rollouts = list(_rollouts(str(asked.traces), asked))
-    given: list[list[Paid]] = []
-    for entry in (asked.reward, asked.against):
-        with asked.rewarding(entry) as pay:
-            given.append(paid(rollouts, pay))
-    found = agreement(rollouts, given[0], given[1], asked.accept_from)
-    if asked.as_json:
-        print(json.dumps({"reward": asked.reward, "against": asked.against, **asdict(found)}))
-    else:
-        _show_agreement(asked, found)
-    agreed = found.agreement or 0.0  # where nothing was decided by both, nothing says that they agree
-    return not found.faults and (asked.threshold is None or 1 - agreed <= asked.threshold)
-
-
-def _rollouts(source: str, asked: RewardAudit) -> Iterator[Rollout]:
-    """Yield the rows of a file as rollouts; one whose problem cannot be read is for rewards that need none."""
+def _rows(source: str, asked: RewardAudit) -> Iterator[tuple[Mapping[str, object], Trace]]:
+    """Yield the rows of a file that can be read, with what they are as attempts."""
     found = read_rows(source)
-    rows = [((number, place), row) for number, each in enumerate(found) for place, row in enumerate(each.rows)]
-    if any(is_object(row.values.get("problem")) for _, row in rows):
+    if any(is_object(row.values.get("problem")) for rows in found for row in rows.rows):
         given, rejected = attempts_that_are(Path(source), found)
         say(f"{len(given)} attempts, and {len(rejected)} rows that are none")
         for each in given:
             attempt = each.attempt
-            yield _rollout(each.id, each.record, attempt.completion, attempt.problem, attempt.format)
+            yield each.record, Trace(each.id, attempt.problem, attempt.format, attempt.completion)
         return
-    known: Mapping[tuple[int, int], Trace] = {}
     format_ = asked.formats[0] if asked.formats else None
-    try:
-        reading = Reading(read_columns(asked.columns), read_answers(asked.answers), format_)
-        table = read_table(found, reading, source)
-        known = {table.places[trace.id]: trace for trace in as_they_stand(table)}
-        for line in table.told:
-            say(line)
-    except InputError as error:
-        if not any("completion" in row.values for _, row in rows):
-            raise
-        say(f"no critic can read these rows: {error}")
-    for place, row in rows:
-        trace, said = known.get(place), row.values.get("completion")
-        own = said if isinstance(said, str) else _last_turn(said)
-        if trace is not None:
-            yield _rollout(row.id, row.values, own or trace.completion, trace.problem, trace.format)
-        elif own is not None:
-            yield _rollout(row.id, row.values, own, None, "cot")
-        else:
-            say(f"{source}: row {row.number}: is left out, because no completion can be read in it")
-
-
-def _rollout(
-    name: str, values: Mapping[str, object], completion: str, problem: Problem | None, format_: str
-) -> Rollout:
-    prompt = values.get("prompt")
-    shown = prompt if isinstance(prompt, str) else _last_turn(prompt)
-    own = {key: value for key, value in values.items() if key not in ("problem", "messages", "judgement")}
-    if problem is not None:
-        shown = shown or text(problem, PromptStyle())
-        own = {"context": problem.context, "question": problem.question, "answer": gold_word(problem), **own}
-    return Rollout(name, shown or "", completion, own, problem, format_)
+    table = read_table(found, Reading(read_columns(asked.columns), read_answers(asked.answers), format_), source)
+    for line in table.told:
+        say(line)
+    for trace in as_they_stand(table):
+        number, place = table.places[trace.id]
+        yield table.sources[number].rows[place].values, trace
 
 
 def _last_turn(said: object) -> str | None:
@@ -208,20 +159,3 @@ def _brief(completion: str) -> str:
     """Return a text in one line that hides no character."""
     shown = ascii(completion)
     return shown if len(shown) <= 160 else f"{shown[:60]} .. {shown[-90:]}"
-
-
-def _show_agreement(asked: RewardAudit, found: Agreement) -> None:
-    counts = f"{found.n} rollouts of {found.prompts} prompts decided by both"
-    say(f"{counts}, {found.undecided} not; {len(found.faults)} faults")
-    only = f"only {asked.reward} {found.only_reward}, only {asked.against} {found.only_against}"
-    say(f"both accept {found.both}, {only}, neither {found.neither}")
-    if found.agreement is not None and found.difference_interval is not None:
-        say(f"they agree on {with_interval(found.agreement, found.agreement_interval)}")
-        low, high = found.difference_interval
-        say(f"difference {found.difference:+.1%} ({low:+.1%} to {high:+.1%}), McNemar's exact p {found.p:.2g}")
-        if found.prompts < found.n:
-            say(f"rows of one prompt are not independent: by prompts the exact sign-flip p is {found.p_by_prompt:.2g}")
-    for case in {case.reward > case.against: case for case in reversed(found.disagreements)}.values():
-        say(f"{case.id}: {asked.reward} {case.reward:g}, {asked.against} {case.against:g}: {_brief(case.completion)}")
-    for fault in found.faults[:10]:
-        say(f"fault at {fault}")

@@ -29,9 +29,6 @@ def compare(
             help="Write the numbers as JSON, a page (.html), tables (.tex) or answers (.csv); of evaluations a folder.",
         ),
     ] = None,
-    unpaired: Annotated[
-        bool, typer.Option("--unpaired", help="Compare arms of other problems or seeds as independent samples.")
-    ] = False,
     bases: Annotated[
         bool,
         typer.Option(
@@ -67,7 +64,7 @@ def compare(
         _compare_evaluations(runs, as_json, out)
     else:
         _must_be(out, ".json", ".html", ".tex", ".csv")
-        _compare_runs(runs, as_json, out, unpaired)
+        _compare_runs(runs, as_json, out)
 
 
 def _must_be(out: Path | None, *endings: str) -> None:
@@ -77,11 +74,11 @@ def _must_be(out: Path | None, *endings: str) -> None:
         raise InputError(f"--out {out}: what is compared here is written to {offered}")
 
 
-def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None, unpaired: bool) -> None:
+def _compare_runs(runs: Sequence[Path], as_json: bool, out: Path | None) -> None:
     from training.reporting.comparison import compare_runs
     from training.reporting.sentences import comparison_table, table, verdict_sentence
 
-    report = compare_runs(runs, unpaired=unpaired)
+    report = compare_runs(runs)
     if out is not None and out.suffix == ".html":
         from training.reporting.report import render
         from training.reporting.traces import Survey
@@ -125,8 +122,6 @@ def _compare_bases(
     elif out is not None:
         write_text(out / "table.md", table)
         write_text(out / "forest.svg", over.bases_figure(found))
-        if found["doses"]:
-            write_text(out / "dose.svg", over.dose_figure(found))
         write_json(out / "bases.json", found)
     print(json.dumps(found) if as_json else table)
 

@@ -59,7 +59,7 @@ def export(
 
     traces = folder / "traces.jsonl" if folder.is_dir() else folder
     if to == "rewards":
-        from training.rewards.questions import reward_rows
+        from training.rewards.certified import reward_rows
 
         print_counts({"problems": write_records(out, reward_rows(folder, format_)), "out": str(out)}, as_json)
         return

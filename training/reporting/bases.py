@@ -7,17 +7,15 @@ values (Student 1908). Fewer than two bases, or bases that do not differ at all,
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from critics.problem import is_object
-from training.figures import Difference, drawing, forest, styles, with_bars
+from training.figures import Difference, drawing, forest, styles
 from training.outcomes import LEVEL, Record, Table, holm, mean, stats
-from training.records.run_folder import configuration
 from training.reporting.runs import Arm, outcomes_of, provenance, read_arms
 from training.reporting.sentences import points, taught
 from training.tables import markdown
@@ -41,8 +39,6 @@ class Base:
     primary: str | None
     taught: str
     """Size, and what it was shown."""
-    doses: Mapping[str, tuple[float, str | None]]
-    """For each arm the share of lucky traces that its filter lets through, and the flaw that it does not see."""
     arms: Mapping[str, Arm]
     answers: Table
     """The outcomes table of sampled answers."""
@@ -83,8 +79,8 @@ def compare_bases(runs: Sequence[Path], beyond: int | None = None, against: str 
 
     `beyond`: the most hops that the bases were taught; then problems of more hops, and the others, are also told apart.
     `against`: the rival of the one comparison that was declared before the runs, which is corrected for no other.
-    `arms` are rates by round, `leads` differences after the last one, and `doses` arms whose filters let lucky traces
-    through, where some do. Raises `InputError` for fewer than two bases, one base twice, or runs with different arms.
+    `arms` are rates by round, `leads` differences after the last one. Raises `InputError` for fewer than two bases, one
+    base twice, or runs with different arms.
     """
     bases = _comparable([_read(run) for run in runs])
     names = list(bases[0].arms)
@@ -123,10 +119,6 @@ def compare_bases(runs: Sequence[Path], beyond: int | None = None, against: str 
         "primary": primary,
         "arms": arms,
         "leads": leads,
-        "doses": [
-            {**dose, **{each: over_bases(after(part, dose["arm"], each)) for each in COUNTED}, "problems": str(part)}
-            for dose in _doses(bases)
-        ],
         "method": METHOD,
     }
 
@@ -169,32 +161,10 @@ def _read(run: Path) -> Base:
     digest, primary = origin.get("base_digest"), origin.get("primary")
     if not isinstance(digest, str):
         raise InputError(f"{run / 'lines.json'}: names no base model; run it again with this version")
-    doses = {
-        str(arm.get("name")): (float(arm.get("false_positives") or 0), arm.get("flaw"))
-        for arm in configuration(run).get("arms") or ()
-        if is_object(arm)
-    }
     arms, answers = read_arms(run), outcomes_of(read_arms(run))
     sampled = answers[answers["mode"] == "sampled"]
     shown = taught(origin.get("base_provenance"))
-    return Base(run.resolve().name, digest, primary, shown, doses, {arm.name: arm for arm in arms}, sampled)
-
-
-def _doses(bases: Sequence[Base]) -> Iterator[Record]:
-    """Yield the dose of each arm of the critic's own filter, where some let lucky traces through.
-
-    `rate` is the share of lucky traces that were kept, `lucky` their share of all that were kept, over all rounds, and
-    `flaw` the reason of those kept first; None where they were drawn at random.
-    """
-    doses = {name: bases[0].doses.get(name, (0.0, None)) for name in bases[0].arms}
-    for name, (rate, flaw) in doses.items() if any(rate for rate, _ in doses.values()) else ():
-        shares: list[float] = []
-        for arm in (base.arms[name] for base in bases):
-            rollouts = [rollout for each in arm.rollouts for rollout in each]
-            kept = sum(rollout["kept"] for rollout in rollouts)
-            shares.append(sum(rollout.get("kept_lucky", 0) for rollout in rollouts) / kept if kept else 0.0)
-        if bases[0].arms[name].keep == "strict":
-            yield {"arm": name, "rate": rate, "flaw": flaw, "lucky": over_bases(shares)}
+    return Base(run.resolve().name, digest, primary, shown, {arm.name: arm for arm in arms}, sampled)
 
 
 def over_bases(values: Sequence[float]) -> Record:
@@ -224,13 +194,6 @@ def bases_table(found: Record) -> str:
         markdown(["arm", "problems", "rate", *rounds], rate_rows(found), "lll" + "r" * len(rounds)),
         markdown(LEAD_COLUMNS, lead_rows(found), "lllrrrrll"),
     ]
-    if found["doses"]:
-        doses = [
-            [f"{100 * dose['rate']:.0f}%", dose["flaw"] or "at random", *(_percent(dose[key]) for key in _OF_DOSES)]
-            for dose in found["doses"]
-        ]
-        head = ["lucky traces kept", "which", "of all kept", f"certified, {found['doses'][0]['problems']}", "right"]
-        tables.append(markdown(head, doses, "rlrrr"))
     return "\n".join(text.rstrip("\n") + "\n" for text in tables)
 
 
@@ -242,7 +205,7 @@ def round_columns(found: Record) -> list[str]:
 
 def rate_rows(found: Record) -> list[list[str]]:
     """Return each arm's rates by round, as tables write them."""
-    return [[arm["arm"], arm["problems"], arm["counted"], *map(_percent, arm["rounds"])] for arm in found["arms"]]
+    return [[arm["arm"], arm["problems"], arm["counted"], *map(percents, arm["rounds"])] for arm in found["arms"]]
 
 
 def lead_rows(found: Record) -> list[list[str]]:
@@ -286,10 +249,8 @@ def _without_one(left: Sequence[Record]) -> str:
     return f"{points(min(means))} to {points(max(means))}" + (f"; 0 in {doubted} of {len(left)}" if spans else "")
 
 
-_OF_DOSES = ("lucky", "certified", "right")
-
-
-def _percent(found: Record) -> str:
+def percents(found: Record) -> str:
+    """Return the mean of the bases' rates with its interval, in percent."""
     if found["interval"] is None:
         return f"{100 * found['mean']:.1f}"
     low, high = (100 * min(1.0, max(0.0, end)) for end in found["interval"])
@@ -306,23 +267,4 @@ def bases_figure(found: Record) -> str:
         rows.append(Difference(label, own["mean"], own["interval"], drawn[lead["b"]][0], own["per_base"]))
     with drawing(width=7.2, height=0.6 + 0.36 * len(leads)) as made:
         forest(made.axes, rows, f"percentage points of certified answers, 95% over {len(found['bases'])} bases")
-    return made.svg
-
-
-def dose_figure(found: Record) -> str:
-    """Return dose and response as SVG: certified answers after training by the lucky share of what was trained on."""
-    flaws = sorted({dose["flaw"] for dose in found["doses"] if dose["rate"] and dose["flaw"]})
-    with drawing(width=6.4, height=3.6) as made:
-        axes = made.axes
-        for label, (colour, marker) in styles(["at random", *flaws]).items():
-            curve = [d for d in found["doses"] if not d["rate"] or (d["flaw"] or "at random") == label]
-            curve.sort(key=lambda dose: dose["lucky"]["mean"])
-            x, rates = [100 * dose["lucky"]["mean"] for dose in curve], [dose["certified"] for dose in curve]
-            ends = [rate["interval"] or [rate["mean"]] * 2 for rate in rates]
-            style = {"color": colour, "marker": marker, "ms": 5, "lw": 1.6, "elinewidth": 1, "label": label}
-            with_bars(axes, x, [rate["mean"] for rate in rates], ends, **style)
-        axes.set_xlabel("lucky traces among those trained on, %")
-        axes.set_ylabel(f"certified, {found['doses'][0]['problems']}, %")
-        axes.set_ylim(bottom=0)
-        axes.legend(frameon=False)
     return made.svg

@@ -21,7 +21,6 @@ from training.outcomes import (
     PairedComparison,
     Record,
     compare_paired,
-    compare_unpaired,
     holm,
     mean,
     mean_interval,
@@ -42,13 +41,9 @@ from training.reporting.runs import (
     read_arms,
 )
 
-PAIRED_METHOD = (
+METHOD = (
     "Wilson intervals for rates; stratified paired bootstrap, and one of seeds and pairs; exact McNemar and sign-flip "
     "tests; Holm's correction over all comparisons"
-)
-UNPAIRED_METHOD = (
-    "Wilson intervals for rates; unpaired, because asked for: intervals by Newcombe and by Zou and Donner, Fisher's "
-    "exact test and a permutation test; Holm's correction over all comparisons"
 )
 Report: TypeAlias = Record
 """The content of report.json: `arms`, the `square` of filter by decoding, `comparisons` and `provenance`."""
@@ -81,22 +76,17 @@ def summarise(run: Path) -> Report:
     return _report(read_arms(run), provenance(run))
 
 
-def compare_runs(runs: Sequence[Path], *, unpaired: bool = False) -> Report:
+def compare_runs(runs: Sequence[Path]) -> Report:
     """Return one report over several runs, their arms called `RUN:ARM`; of a single run its own.
 
-    All arms must share seeds and problems, unless `unpaired` says that they may be compared as independent samples;
-    `a` is the first strict arm, else the first arm. `provenance.differences` holds the keys in which the
-    configurations differ. Raises InputError as `summarise` does.
+    All arms must share seeds and problems; `a` is the first strict arm, else the first arm. `provenance.differences`
+    holds the keys in which the configurations differ. Raises InputError as `summarise` does.
     """
-    if len(runs) == 1 and not unpaired:
+    if len(runs) == 1:
         return summarise(runs[0])
     unique = len({run.resolve().name for run in runs}) == len(runs)
     labelled = {run.resolve().name if unique else str(run): run for run in runs}
-    arms = [
-        replace(arm, name=f"{label}:{arm.name}" if len(runs) > 1 else arm.name)
-        for label, run in labelled.items()
-        for arm in read_arms(run)
-    ]
+    arms = [replace(arm, name=f"{label}:{arm.name}") for label, run in labelled.items() for arm in read_arms(run)]
     named = {label: provenance(run) for label, run in labelled.items()}
     # Arms and names differ by intent, and one version may know keys that another does not.
     flat = [dict(_flat(configuration(run))) for run in runs]
@@ -105,7 +95,7 @@ def compare_runs(runs: Sequence[Path], *, unpaired: bool = False) -> Report:
     )
     values = {key: [one[key] for one in flat] for key in keys}
     differences = {key: listed for key, listed in values.items() if any(value != listed[0] for value in listed)}
-    return _report(arms, {"name": " and ".join(labelled), "runs": named, "differences": differences}, unpaired=unpaired)
+    return _report(arms, {"name": " and ".join(labelled), "runs": named, "differences": differences})
 
 
 def _flat(section: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, object]]:
@@ -160,27 +150,20 @@ def report_of(run: Path, seeds: Container[int] | None = None) -> tuple[Report, s
 # -- the report
 
 
-def _report(arms: Sequence[Arm], origin: Record, *, unpaired: bool = False) -> Report:
+def _report(arms: Sequence[Arm], origin: Record) -> Report:
     """Return the report; the p-values of the primary metric are one family, all others another."""
-    if not unpaired:
-        _check_paired(arms)
+    _check_paired(arms)
     lead = next((arm for arm in arms if arm.name.rsplit(":", 1)[-1] == "strict"), arms[0])
     primaries = {one.get("primary") for one in origins(origin)}
     primary = primaries.pop() if len(primaries) == 1 else None
     metrics = [each for each in METRICS if each != "tests_passed" or all(arm.has_dialogs for arm in arms)]
-    found = [
-        (arm.name, metric, _compare(lead, arm, metric, unpaired=unpaired))
-        for metric in metrics
-        for arm in arms
-        if arm is not lead
-    ]
+    found = [(arm.name, metric, _compare(lead, arm, metric)) for metric in metrics for arm in arms if arm is not lead]
     comparisons: list[Record] = []
     for is_primary in (True, False):
         family = [each for each in found if (each[1] == primary) is is_primary]
         for (name, metric, compared), p in zip(family, holm([c.p for *_, c in family]), strict=True):
-            told = {"p_holm": p, "paired": not unpaired, "primary": is_primary}
+            told = {"p_holm": p, "paired": True, "primary": is_primary}
             comparisons.append({"a": lead.name, "b": name, "metric": metric, **compared.record(), **told})
-    statistics = {"method": UNPAIRED_METHOD if unpaired else PAIRED_METHOD}
     return {
         "arms": {arm.name: _arm(arm) for arm in arms},
         "square": [cell for arm in arms for number in (0, len(arm.rounds) - 1) for cell in _square(arm, number)],
@@ -190,7 +173,7 @@ def _report(arms: Sequence[Arm], origin: Record, *, unpaired: bool = False) -> R
         "provenance": {
             **origin,
             "evaluation": {**arms[0].rounds[0][0].problems, "seeds": list(lead.seeds)},
-            "statistics": {**statistics, "bootstrap_replicates": REPLICATES, "bootstrap_seed": 0},
+            "statistics": {"method": METHOD, "bootstrap_replicates": REPLICATES, "bootstrap_seed": 0},
         },
     }
 
@@ -202,7 +185,7 @@ def _check_paired(arms: Sequence[Arm]) -> None:
         if arm.seeds != first.seeds:
             raise InputError(
                 f"arm {first.name} has the seeds {first.seeds} and arm {arm.name} {arm.seeds}: answers are "
-                "compared seed by seed, so give all arms the same seeds, or add --unpaired to `certistar compare`"
+                "compared seed by seed, so give all arms the same seeds"
             )
         for a, b in ((a, b) for each in arm.rounds for a, b in zip(first.rounds[0], each, strict=True)):
             ids, others = a.columns["ids"], b.columns["ids"]
@@ -210,16 +193,13 @@ def _check_paired(arms: Sequence[Arm]) -> None:
                 raise InputError(
                     f"{a.path} ({len(ids)} problems) and {b.path} ({len(others)}) are not of the same problems: "
                     f"{len(set(ids) & set(others))} ids are shared, and answers are compared one by one; evaluate "
-                    "both on the same file, or add --unpaired to `certistar compare`"
+                    "both on the same file"
                 )
 
 
-def _compare(a: Arm, b: Arm, metric: str, *, unpaired: bool) -> PairedComparison:
+def _compare(a: Arm, b: Arm, metric: str) -> PairedComparison:
     is_gain = metric == "gain"
     own, other = (arm.gains() if is_gain else arm.outcomes(METRICS[metric], -1) for arm in (a, b))
-    if unpaired:
-        test = "permutation" if is_gain else "fisher"
-        return compare_unpaired(own, other, a.answer_seeds(), b.answer_seeds(), test=test)
     return compare_paired(own, other, a.answer_seeds(), test="sign-flip" if is_gain else "mcnemar")
 
 

@@ -75,8 +75,6 @@ def verdict_sentence(report: Record) -> list[str]:
         if c["b"] in certified:
             said += f" Does it certify more in the end? {_said(certified[c['b']], 'it certifies less')}"
         sentences.append(said)
-    if any(not c["paired"] for c in report["comparisons"]):
-        sentences.append("Unpaired, as asked for: other problems or other seeds may account for a difference.")
     if differences := report["provenance"].get("differences"):
         shown = "; ".join(f"{key} ({', '.join(map(str, values))})" for key, values in list(differences.items())[:6])
         more = f", and {len(differences) - 6} more" if len(differences) > 6 else ""
@@ -245,7 +243,6 @@ def table(report: Record) -> Any:
 
 def comparison_table(report: Record) -> Any:
     """Return the comparisons as a `rich` table."""
-    paired = all(c["paired"] for c in report["comparisons"])
     head = ("metric", "between", "difference [95%]", "seeds too [95%]", "p", "p, Holm", "n", "detectable")
     rows: list[list[str]] = []
     for c in report["comparisons"]:
@@ -253,4 +250,4 @@ def comparison_table(report: Record) -> Any:
         detectable = "–" if c["detectable"] is None else f"{100 * c['detectable']:.1f}"
         ps = [p_value(c["p"]), p_value(c["p_holm"]), str(c["n"])]
         rows.append([c["metric"], f"{c['a']} - {c['b']}", *differs, *ps, detectable])
-    return grid(head, rows, "llrrrrrr", caption="points; paired answers" if paired else "points; independent samples")
+    return grid(head, rows, "llrrrrrr", caption="points; paired answers")

@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from critics.errors import InputError
 from critics.formats.format import find_format
@@ -29,6 +30,10 @@ from critics.replay.replies import reply_start, unmarked
 from critics.verdict import Certified, Verdict, read_verdict
 from critics.verdict.reading import UNDECIDED
 from rollout.records.traces import read_judgement
+
+if TYPE_CHECKING:
+    from rollout.problems.catalogue import Split
+    from training.configuration.problems import ProblemsConfig
 
 UNKNOWN = frozenset({"timeout", "error"})
 COLUMNS = ("problem", "format")
@@ -169,6 +174,33 @@ def rows(problems: Iterable[Problem], prompt: Callable[[Problem], Any], format_:
     """
     for problem in problems:
         yield {"prompt": prompt(problem), "problem": json.dumps(problem.record()), "format": format_}
+
+
+def rewarded_problems(source: "ProblemsConfig", num: int, split: "Split", seed: int) -> list[Problem]:
+    """Return `num` problems to reward attempts at; raises `InputError` where one has no answer."""
+    from training.rounds.problems import load_problems
+
+    if source.source is None:
+        found = list(source.generate(split, num, seed=seed))
+    else:
+        found = list(islice(load_problems(Path(source.source), source.named_dataset, source.answers), num))
+    unanswered = [problem.id for problem in found if problem.answer is None]
+    if unanswered:
+        raise InputError(f"problem {unanswered[0]!r}: has no answer, and an attempt would be rewarded for any proof")
+    return found
+
+
+def reward_rows(path: Path, format_: str | None) -> list[dict[str, Any]]:
+    """Return what TRL's scripts train on for the problems of a file: a chat prompt, and what the reward reads."""
+    from rollout.prompts.prompt import messages
+    from rollout.prompts.style import PromptStyle
+    from training.configuration.problems import ProblemsConfig
+
+    asked = format_ or "cot"
+    if asked != "cot" and asked != "guided":
+        raise InputError(f"--format {format_!r}: write cot, for sentences, or guided")
+    found = rewarded_problems(ProblemsConfig(file=str(path)), 10**9, "train", 0)
+    return list(rows(found, lambda problem: messages(problem, PromptStyle("chat", 0, asked)), asked))
 
 
 def bad_start(attempt: Attempt, verdict: Verdict) -> int | None:

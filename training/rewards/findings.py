@@ -1,11 +1,11 @@
-"""Results of an audit of a reward: rates of wrong rewards by probe, and two rewards compared on the same rollouts."""
+"""Results of an audit of a reward: rates of wrong rewards by probe."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rollout.records.sampling import batches
-from training.outcomes import Interval, compare_paired, exact_estimate, exact_interval, sign_flip
+from training.outcomes import Interval, exact_interval
 from training.rewards.probes import Expected, ProbeCase
 from training.rewards.rewarding import Paid, Rewarding, Rollout
 
@@ -143,75 +143,3 @@ def _wrong(case: ProbeCase, pay: Paid, limits: AuditLimits) -> WrongCase | None:
         kind = _ALLOWED
     shown = case.rollout
     return WrongCase(shown.id, case.probe, kind, pay.reward, pay.fault, shown.prompt, shown.completion)
-
-
-def agreement(
-    rollouts: Sequence[Rollout], one: Sequence[Paid], other: Sequence[Paid], accept_from: float
-) -> "Agreement":
-    """Compare two rewards over the rollouts that both decide, paired."""
-    rows = list(zip(rollouts, one, other, strict=True))
-    decided = [(r, a.reward, b.reward) for r, a, b in rows if a.reward is not None and b.reward is not None]
-    ones, others = [int(a >= accept_from) for _, a, _ in decided], [int(b >= accept_from) for _, _, b in decided]
-    pairs = Counter(zip(ones, others, strict=True))
-    by_prompt: Counter[str] = Counter()
-    for (rollout, _, _), a, b in zip(decided, ones, others, strict=True):
-        by_prompt[rollout.prompt] += a - b
-    faults = [f"{r.id}: {fault}" for r, a, b in rows if (fault := a.fault or b.fault) is not None]
-    rate = exact_estimate(pairs[1, 1] + pairs[0, 0], len(decided))
-    found = compare_paired(ones, others, [0] * len(decided), test="mcnemar") if decided else None
-    return Agreement(
-        n=len(decided),
-        prompts=len(by_prompt),
-        both=pairs[1, 1],
-        only_reward=pairs[1, 0],
-        only_against=pairs[0, 1],
-        neither=pairs[0, 0],
-        undecided=len(rows) - len(decided) - len(faults),
-        faults=faults,
-        agreement=rate.rate,
-        agreement_interval=rate.interval,
-        difference=None if found is None else found.difference,
-        difference_interval=None if found is None else found.interval,
-        p=None if found is None else found.p,
-        p_by_prompt=sign_flip(list(by_prompt.values())) if decided else None,
-        disagreements=[
-            Disagreement(rollout.id, x, y, rollout.prompt, rollout.completion)
-            for (rollout, x, y), a, b in zip(decided, ones, others, strict=True)
-            if a != b
-        ],
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A rollout that one of two rewards accepts."""
-
-    id: str
-    reward: float
-    against: float
-    prompt: str
-    completion: str
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Two rewards over the same rollouts, in its JSON form."""
-
-    n: int
-    prompts: int
-    both: int
-    only_reward: int
-    only_against: int
-    neither: int
-    undecided: int
-    faults: list[str]
-    agreement: float | None
-    agreement_interval: Interval
-    difference: float | None
-    """Share that `reward` accepts less the share that `against` accepts."""
-    difference_interval: Interval | None
-    p: float | None
-    """P-value of McNemar's exact test, as if rows were independent."""
-    p_by_prompt: float | None
-    """P-value of the exact sign-flip test over prompts, where one has several rows."""
-    disagreements: list[Disagreement]

@@ -6,26 +6,21 @@ An exception, a NaN or a list of another length is a fault of the row at which i
 import asyncio
 import importlib
 import inspect
-import json
 import math
 import os
 import sys
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, cast
-from urllib.parse import urlsplit
 
 from critics.errors import InputError
 from critics.judge import JudgePool
-from critics.problem import Attempt, Problem, is_list, is_object
+from critics.problem import Attempt, Problem
 from training.rewards.certified import reward, said_in
 
 _NEVER_COLUMNS = frozenset({"prompt", "prompts", "completion", "completions"})
-_MOST_BYTES = 10_000_000
-_LATE = 3
-"""So many requests in a row without an answer are a server that does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +53,13 @@ class UnusableReward(InputError):  # noqa: N818
 
 @contextmanager
 def rewarding(entry: str, *, timeout_s: float, jobs: int = 1, turns: bool | None = None) -> Generator[Rewarding]:
-    """Give what pays rollouts as `entry` says: our critics, a column, an address, or `module:function`.
+    """Give what pays rollouts as `entry` says: our critics, or `module:function`.
 
     `turns`: prompts and completions are lists of messages; None: as is usual, for functions of verifiers alone.
     """
     with asyncio.Runner() as runner, JudgePool(jobs=jobs, timeout_s=timeout_s) as pool:
         if entry == "certistar":
             yield partial(_by_critics, pool)
-        elif entry.startswith("column:"):
-            yield partial(_stored, entry.removeprefix("column:"))
-        elif entry.startswith(("http://", "https://")):
-            yield partial(_at_once, _Endpoint(entry, timeout_s), turns or False, runner)
         else:
             function = _imported(entry)
             accepted = _Parameters.of(function, entry)
@@ -87,7 +78,7 @@ def rewarding(entry: str, *, timeout_s: float, jobs: int = 1, turns: bool | None
 def _imported(entry: str) -> Callable[..., Any]:
     module_name, colon, attribute = entry.partition(":")
     if not colon or not attribute:
-        raise UnusableReward(f"{entry!r} is no reward: write module:function, https://.., column:NAME or certistar")
+        raise UnusableReward(f"{entry!r} is no reward: write module:function or certistar")
     if (here := os.getcwd()) not in sys.path:  # noqa: PTH109
         sys.path.append(here)
     try:
@@ -234,59 +225,3 @@ def _by_critics(pool: JudgePool, rollouts: Sequence[Rollout]) -> list[Paid]:
     attempts = [Attempt(e.id, p, e.format, text).record() for (e, p), text in zip(known, texts, strict=True)]
     paid = {each.id: Paid(reward(verdict)) for (each, _), verdict in zip(known, pool.judge(attempts), strict=True)}
     return [paid.get(each.id, Paid(None)) for each in rollouts]
-
-
-def _stored(column: str, rollouts: Sequence[Rollout]) -> list[Paid]:
-    if not any(column in each.columns for each in rollouts):
-        names = ", ".join(sorted({name for each in rollouts for name in each.columns}))
-        raise UnusableReward(f"column:{column}: no row has such a column (there are {names})")
-    return [_read(each.columns.get(column)) for each in rollouts]
-
-
-@dataclass(slots=True)
-class _Endpoint:
-    """A server that takes what TRL passes, as a JSON object, and answers `{"rewards": [..]}`."""
-
-    url: str
-    timeout_s: float
-    _late: int = field(default=0, init=False)
-
-    def __post_init__(self) -> None:
-        try:
-            parts = urlsplit(self.url)
-            is_one = bool(parts.hostname) and parts.port != 0 and " " not in self.url
-        except ValueError:
-            is_one = False
-        if not is_one:
-            raise UnusableReward(f"{self.url}: is no address; write it as http://localhost:8000/reward")
-
-    def __call__(self, given: Mapping[str, object]) -> Any:
-        from urllib.error import HTTPError, URLError
-        from urllib.request import Request, urlopen
-
-        body = json.dumps(given, default=str).encode()
-        try:
-            request = Request(self.url, body, {"Content-Type": "application/json", "Accept": "application/json"})
-            with urlopen(request, timeout=self.timeout_s) as reply:
-                answered: object = json.loads(reply.read(_MOST_BYTES))
-            self._late = 0
-        except HTTPError as error:
-            if error.code in (401, 403, 404, 405):
-                raise UnusableReward(f"{self.url}: status {error.code}; mend the address") from None
-            raise RuntimeError(f"status {error.code} ({error.reason})") from None
-        except OSError as error:
-            reason = error.reason if isinstance(error, URLError) else error
-            if isinstance(reason, TimeoutError):
-                self._late += 1
-                told = f"no answer within {self.timeout_s:g} s"
-                if self._late >= _LATE:
-                    said = f"{self.url}: {told}, {_LATE} times in a row; give it more by --timeout"
-                    raise UnusableReward(said) from error
-                raise TimeoutError(told) from error
-            if not isinstance(error, URLError):  # The connection broke off, perhaps because of this very row.
-                raise
-            raise UnusableReward(f"{self.url}: cannot be reached ({reason}); start it, or mend the address") from error
-        listed = answered.get("rewards") if is_object(answered) else answered
-        if not is_list(listed):
-            raise ValueError('answered no {"rewards": [..]}')
-        return listed
