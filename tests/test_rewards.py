@@ -344,13 +344,14 @@ def test_trl_learns_from_preferences(shape, tiny_model, tmp_path):
 
 
 def test_a_problem_without_an_answer_would_pay_for_any_proof(tmp_path):
+    from rollout.problems.prontoqa import PrOntoQA, generate
     from training.rewards.certified import reward_rows
 
-    problem = {"id": "p", "dataset": "mine", "context": "Every cat is warm. Rex is a cat.", "question": "Is Rex a cat?"}
+    (problem,) = generate(PrOntoQA(hops=(1,)), 1, seed=3)
     file = tmp_path / "p.jsonl"
-    file.write_text(json.dumps({**problem, "answer": "true"}) + "\n")
+    file.write_text(json.dumps(problem.record()) + "\n")
     (row,) = reward_rows(file, None)
     assert (row["format"], row["prompt"][0]["role"]) == ("cot", "system")
-    file.write_text(json.dumps({**problem, "answer": None}) + "\n")
+    file.write_text(json.dumps({**problem.record(), "answer": None}) + "\n")
     with pytest.raises(InputError, match="has no answer"):
         reward_rows(file, "guided")
