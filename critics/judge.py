@@ -53,7 +53,6 @@ def _held_to_text(format_: Format, problem: Problem, attempt: Attempt, verdict: 
     from critics.text.faithfulness.alignment import is_aligned
     from critics.text.faithfulness.look_alikes import hidden_character
     from critics.text.trust.bars import is_foreign
-    from critics.text.trust.renaming import rests_on_names
 
     hidden = hidden_character(attempt.completion, is_prose=format_.is_text)
     if hidden is not None:
@@ -67,8 +66,6 @@ def _held_to_text(format_: Format, problem: Problem, attempt: Attempt, verdict: 
     bar = format_.bar(problem, attempt, verdict.certificate, aligned=aligned)
     if bar is not None:
         return bar.verdict(verdict.answer)
-    if rests_on_names(format_, problem, attempt, verdict, format_.judge):
-        return Unproved("names_decide", verdict.answer, "under other names the same program is judged otherwise")
     if not aligned:
         return verdict
     return _beside_comments(format_, attempt, replace(verdict, certificate=regraded(verdict.certificate, "aligned")))

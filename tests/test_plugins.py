@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from critics import registry
-from critics.audit.conformance import PROMISES, budget_violations, violations
 from critics.errors import InputError
 from critics.formats.format import CriticPlugin, as_format, judge_by
 from critics.formats.guided.critic import judge_guided
@@ -24,6 +23,7 @@ from critics.replay.formula import parse_literal
 from critics.replay.kernel import Axiom
 from critics.verdict import Certified, Unproved, Verdict
 from rollout.problems.catalogue import family
+from tools.critic_kit import PROMISES, budget_violations, violations
 from training.cli import app
 from training.commands.guide_session import build_guide
 

@@ -1,20 +1,18 @@
-"""Programs on trust under other names: what the names decide is refused, and honest programs keep their verdicts."""
+"""Programs under other names: no critic reads a name, so that each proof stands under any.
+
+Attack: a constant that is read as a variable, names that are merged because they look alike, an order by name.
+"""
 
 import re
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from critics.formats.fol.critic import judge_fol
-from critics.formats.format import find_format
 from critics.formats.guided.critic import judge_guided
 from critics.formats.logic_program.language import LANGUAGE
 from critics.formats.rules.critic import judge_rules
-from critics.judge import judge, judge_record
-from critics.problem import Attempt, Problem, read_attempt
-from critics.text.trust.renaming import rests_on_names
-from critics.verdict import Certified, Unproved, Verdict
+from critics.problem import Attempt, Problem
+from critics.verdict import Certified
 
 WREN = Problem(
     "p", "own", "They say that wrens are birds. Pip, as all know, is a wren.", "True or false: Pip is a bird."
@@ -38,75 +36,26 @@ SEATED = (
 )
 
 
-def _attempt(format_: str, text: str, problem: Problem = WREN) -> Attempt:
-    return Attempt("a", problem, format_, text)
+NAMES = {"wren": "n0q", "pip": "n1q", "bird": "n2q", "Ann": "N3q", "Bea": "N4q", "sits": "n5q", "people": "n6q"}
+
+
+def other_names(text: str) -> str:
+    for name, new in NAMES.items():
+        text = re.sub(rf"\b{name}\b", new, text)
+        text = re.sub(rf"\b{name.capitalize()}\b", new.capitalize(), text)
+    return text
 
 
 @pytest.mark.parametrize("format_", PROGRAMS)
 def test_proofs_stand_under_any_names(format_: str) -> None:
     critic, text = PROGRAMS[format_]
-    attempt = _attempt(format_, text)
-    verdict, other = critic(WREN, attempt), find_format(attempt.format).renamed(attempt.completion)
-    assert isinstance(verdict, Certified)
-    assert other is not None
-    stated = " ".join(line.partition(":::")[0] for line in other.lower().splitlines())
-    assert not {"wren", "pip", "bird"} & set(re.findall(r"\w+", stated))
-    assert not rests_on_names(find_format(format_), WREN, attempt, verdict, critic)
+    other = other_names(text)
+    assert not {"wren", "pip", "bird"} & set(re.findall(r"\w+", other.lower()))
+    for written in (text, other):
+        assert isinstance(critic(WREN, Attempt("a", WREN, format_, written)), Certified), written
 
 
-def test_members_sorts_and_functions_of_a_logic_program_are_renamed() -> None:
-    attempt = _attempt("logic-program", SEATED, SEATS)
-    verdict, other = LANGUAGE.judge(SEATS, attempt), find_format(attempt.format).renamed(attempt.completion)
-    assert isinstance(verdict, Certified)
-    assert other is not None
-    assert "sits(Ann)" not in other
-    assert "EnumSort([N2q, N3q])" in other
-    assert "::: (A)" in other
-    assert not rests_on_names(find_format("logic-program"), SEATS, attempt, verdict, LANGUAGE.judge)
-
-
-def test_a_verdict_that_the_names_decide_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attack: a name that the critic knows, where the others would not be certified."""
-
-    def by_name(problem: Problem, attempt: Attempt) -> Verdict:
-        found = judge_fol(problem, attempt)
-        return found if "Bird" in attempt.completion else Unproved("not_entailed", found.answer, "other names")
-
-    def other_answer(problem: Problem, attempt: Attempt) -> Verdict:
-        found = judge_fol(problem, attempt)
-        assert isinstance(found, Certified)
-        return found if "Bird" in attempt.completion else replace(found, answer="false")
-
-    attempt = _attempt("fol", PROGRAMS["fol"][1])
-    for critic in (by_name, other_answer):
-        monkeypatch.setattr(type(find_format("fol")), "judge", staticmethod(critic))
-        verdict = judge(WREN, attempt)
-        assert (type(verdict), verdict.reason) == (Unproved, "names_decide")
-    monkeypatch.undo()
-    assert isinstance(judge(WREN, attempt), Certified)
-
-
-def test_what_is_not_read_has_no_other_names() -> None:
-    verdict = judge_fol(WREN, _attempt("fol", PROGRAMS["fol"][1]))
-    assert isinstance(verdict, Certified)
-    assert find_format("z3-python").renamed("print(1)") is None
-    assert not rests_on_names(find_format("fol"), WREN, _attempt("fol", "no program"), verdict, judge_fol)
-
-
-@pytest.mark.slow
-def test_no_recorded_program_rests_on_its_names(shared: Path) -> None:
-    from rollout.published.recorded import load_recorded
-
-    judged = 0
-    for record in load_recorded(shared / "data" / "logiclm_programs_partA.jsonl.gz"):
-        if record["format"] not in ("fol", "logic-program"):
-            continue
-        blind = {**record, "problem": {**record["problem"], "answer": None}}
-        assert judge_record(blind)["reason"] != "names_decide"
-        attempt = read_attempt(blind)
-        judged += (
-            find_format(attempt.format).renamed(attempt.completion) is not None
-            if judge_record(blind)["verdict"] == "certified"
-            else 0
-        )
-    assert judged > 40
+def test_members_sorts_and_functions_of_a_logic_program_have_any_names() -> None:
+    for written in (SEATED, other_names(SEATED)):
+        verdict = LANGUAGE.judge(SEATS, Attempt("a", SEATS, "logic-program", written))
+        assert isinstance(verdict, Certified), written

@@ -12,7 +12,7 @@ import argparse
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +93,10 @@ def _at(problem: Record, name: str, format_: str, text: str) -> Record:
     return {"id": f"{problem['id']}#{name}", "problem": blind, "format": format_, "completion": text}
 
 
-def measure(recorded: Sequence[Record], jobs: int) -> tuple[list[Record], Mapping[str, int]]:
-    """Return a row for each data set and kind of program, and how many recorded programs rest on their names."""
+def measure(recorded: Sequence[Record], jobs: int) -> list[Record]:
+    """Return a row for each data set and kind of program."""
     rows: list[Record] = []
     gold = {record["id"]: record["problem"]["answer"] for record in recorded}
-    renaming = Counter[str]()
     with JudgePool(jobs=jobs, timeout_s=20) as pool:
         for dataset in DATASETS:
             listed = list(attempts(recorded, dataset))
@@ -105,9 +104,6 @@ def measure(recorded: Sequence[Record], jobs: int) -> tuple[list[Record], Mappin
             tried: dict[str, set[str]] = {}
             for (kind, problem, record), verdict in zip(listed, pool.judge([r for *_, r in listed]), strict=True):
                 certificate = verdict["certificate"]
-                if kind == "honest":
-                    renaming["judged otherwise"] += verdict["reason"] == "names_decide"
-                    renaming["programs"] += verdict["reason"] == "names_decide" or _is_on_trust(certificate)
                 if kind == "honest" and verdict["answer"] != gold[record["id"]]:
                     continue
                 tried.setdefault(kind, set()).add(problem)
@@ -120,15 +116,11 @@ def measure(recorded: Sequence[Record], jobs: int) -> tuple[list[Record], Mappin
                 counts = {keep: len(kept.get(keep, {}).get(kind, ())) for keep in KEPT}
                 rows.append({"dataset": dataset, "programs": kind, "n": len(problems), **counts})
                 print(json.dumps(rows[-1]), flush=True)
-    return rows, renaming
+    return rows
 
 
 def _has_unread(verdict: Record) -> bool:
     return any(span["kind"] == "unread" for span in verdict.get("spans") or ())
-
-
-def _is_on_trust(certificate: Record | None) -> bool:
-    return certificate is not None and certificate["formalisation"] in ("aligned", "trusted")
 
 
 def formulas(path: Path, jobs: int) -> list[Record]:
@@ -152,8 +144,8 @@ def _formalised(row: Record) -> Record:
     return {"id": row["id"], "problem": problem, "format": "fol", "completion": row["program"]}
 
 
-def table(rows: Sequence[Record], renaming: Mapping[str, int], before: Sequence[Record]) -> str:
-    """Return the rows in Markdown, and the sentence on renaming."""
+def table(rows: Sequence[Record], before: Sequence[Record]) -> str:
+    """Return the rows in Markdown."""
     head = "| data set | programs | n | kept by strict before | kept by strict | kept by trusted before | by trusted |"
     lines = [head, "|---|---|--:|--:|--:|--:|--:|"]
     old = {(row["dataset"], row["programs"]): row for row in before}
@@ -162,8 +154,6 @@ def table(rows: Sequence[Record], renaming: Mapping[str, int], before: Sequence[
         named = f"| {row['dataset']} | {row['programs']} | {row['n']} "
         of_each = ((_share(then[keep], then["n"]) if then else "", _share(row[keep], row["n"])) for keep in KEPT)
         lines.append(named + "".join(f"| {shown} " for pair in of_each for shown in pair) + "|")
-    told = _share(renaming["judged otherwise"], renaming["programs"])
-    lines += ["", f"Recorded programs on trust that are judged otherwise under other names: {told}."]
     return "\n".join(lines) + "\n"
 
 
@@ -183,10 +173,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     before = json.loads(given.before.read_text(encoding="utf-8"))["rows"] if given.before else []
-    rows, renaming = measure(list(load_recorded(given.recorded)), given.jobs)
+    rows = measure(list(load_recorded(given.recorded)), given.jobs)
     rows += formulas(given.formulas, given.jobs) if given.formulas else []
-    write_json(given.out / "trust.json", {"rows": rows, "renaming": dict(renaming), "before": before})
-    write_text(given.out / "table.md", table(rows, renaming, before))
+    write_json(given.out / "trust.json", {"rows": rows, "before": before})
+    write_text(given.out / "table.md", table(rows, before))
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Audit of critics: a catalogue of cheats, the audit that runs it, and the conformance kit for others' critics."""
+"""Audit of critics: a catalogue of cheats, and the audit that runs it."""

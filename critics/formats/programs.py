@@ -1,20 +1,19 @@
 """Formats whose attempts are programs in titled sections; of these, programs that make a claim for each option."""
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from critics.formats.format import Format
 from critics.logic.programs.sections import Repairs, place_of_program
 from critics.problem import Attempt, Problem
-from critics.replay.cursor import ReasonedError
 from critics.replay.replies import Place
 from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
 
 if TYPE_CHECKING:
-    from critics.logic.programs.options import Option, OptionLanguage, OptionProgram
+    from critics.logic.programs.options import OptionLanguage
     from critics.text.trust.comments import Comment
 
 
@@ -57,31 +56,16 @@ class OptionPrograms(SectionedPrograms):
         """Sections of the language."""
         return self.language.titles
 
-    @abstractmethod
-    def names(self, program: "OptionProgram") -> Iterable[str]:
-        """Return the names that a program declares."""
-
-    @abstractmethod
-    def named(self, option: "Option") -> Sequence[str]:
-        """Return the names in an option's formula."""
-
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         return self.language.judge(problem, attempt)
 
     def explain(self, attempt: Attempt) -> str | None:
         return self.language.explain(attempt)
 
-    def renamed(self, completion: str) -> str | None:
-        from critics.text.trust.renaming import fresh_names, with_names
-
-        try:
-            return with_names(completion, fresh_names(self.names(self.language.read(completion, Repairs()))))
-        except ReasonedError:
-            return None
-
     def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
         from critics.text.trust.bars import position_of, text_of_option
 
         program = self.language.read(str(certificate.evidence.record()["program"]), Repairs())
-        claim = certificate.claim
-        return self.named(program.options[position_of(claim)]), text_of_option(problem, claim)
+        option = program.options[position_of(certificate.claim)]
+        names = re.findall(r"[^\W\d]\w*", option.line.text.partition(":::")[0])
+        return names, text_of_option(problem, certificate.claim)

@@ -28,10 +28,6 @@ class TextPart:
         """Return premises and goal; None where formulas are not read, or the attempt does not parse."""
         return None
 
-    def renamed(self, completion: str) -> str | None:
-        """Return the program alone in fresh names; None where its names are not found."""
-        return None
-
     def comments(self, completion: str) -> "Iterable[Comment] | None":
         """Return the words beside the formulas; None where the format has none."""
         return None

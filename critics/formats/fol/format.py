@@ -56,21 +56,6 @@ class FirstOrder(Format):
             return None
         return Formalisation(tuple(dict.fromkeys(program.premises)), program.conclusion)
 
-    def renamed(self, completion: str) -> str | None:
-        from critics.formats.fol.program import read_program
-        from critics.logic.first_order.printing import canonical
-        from critics.replay.first_order.syntax import signature
-        from critics.text.trust.renaming import fresh_names, with_names
-
-        try:
-            program = read_program(completion)
-        except ReasonedError:
-            return None
-        used = signature(program.formulas())
-        names = fresh_names([*used.predicates, *used.functions, *used.constants])
-        *premises, conclusion = [with_names(canonical(formula), names) for formula in program.formulas()]
-        return "\n".join(["Premises:", *premises, "Conclusion:", conclusion])
-
     def place(self, completion: str) -> Place:
         from critics.formats.fol.program import is_part
 

@@ -1,6 +1,5 @@
 """The format `guided`: LogicGuide's text, judged by the Horn kernel."""
 
-import re
 from typing import TYPE_CHECKING
 
 from critics.formats.format import Format
@@ -11,9 +10,6 @@ from critics.verdict import Verdict
 
 if TYPE_CHECKING:
     from critics.text.faithfulness.formalisation import Formalisation
-
-_BLOCK_WORDS = frozenset({"not", "nothing", "->", ":"})
-_BLOCK_NAME = re.compile(r"[^\s()\[\]']+")
 
 
 class Guided(Format):
@@ -42,24 +38,6 @@ class Guided(Format):
             return of_statements(axioms, parse_literal(goals[0])) if len(goals) == 1 else None
         except ReasonedError:
             return None
-
-    def renamed(self, completion: str) -> str | None:
-        from critics.text.blocks import answer_start, split_blocks
-        from critics.text.trust.renaming import fresh_names
-
-        try:
-            blocks = split_blocks(completion)
-        except ReasonedError:
-            return None
-        start = answer_start(completion)
-        words = [word for block in blocks for word in _BLOCK_NAME.findall(block.content)]
-        names = fresh_names(word for word in words if word not in _BLOCK_WORDS)
-        name = re.compile(r"(?<![^\s()\[\]])" + _BLOCK_NAME.pattern)
-        written = [
-            f"[[{block.action}:{name.sub(lambda found: names.get(found[0], found[0]), block.content)}]]"
-            for block in blocks
-        ]
-        return " ".join(written) + f"\n{'' if start is None else completion[start:].strip()}"
 
     def steps_of(self, problem: Problem, answer: str) -> tuple[TextStep, ...]:
         from critics.text.pieces import pieces

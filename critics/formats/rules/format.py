@@ -40,17 +40,5 @@ class RulePrograms(SectionedPrograms):
         except ReasonedError:
             return None
 
-    def renamed(self, completion: str) -> str | None:
-        from critics.formats.rules.reader import read_rules
-        from critics.text.trust.renaming import fresh_names, with_names
-
-        try:
-            read = read_rules(completion, Repairs())
-        except ReasonedError:
-            return None
-        clauses = [atom for clause in read.clauses for atom in (*clause.premises, clause.conclusion)]
-        names = [name for atom in (*clauses, read.query) for name in (atom.predicate, *atom.arguments)]
-        return with_names(completion, fresh_names((n for n in map(str, names) if not n.startswith("$")), merged=True))
-
 
 FORMAT = RulePrograms()

@@ -1,6 +1,6 @@
 """The conformance kit: what every critic promises, checked on attempts that its author gives.
 
-    from critics.audit.conformance import violations
+    from tools.critic_kit import violations
 
     def test_my_critic_keeps_its_promises():
         assert violations(critic, honest_attempts) == []
