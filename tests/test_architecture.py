@@ -18,7 +18,7 @@ CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 DOCUMENTS = [ROOT / "README.md", CONTRIBUTING, *sorted((ROOT / "docs").rglob("*.md"))]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TREE_ROOTS = {".", "./", "certistar/", f"{ROOT.name}/"}
+TREE_ROOTS = {".", "./", "certistar/"}
 TREE_PREFIX = re.compile(r"^[\s│├└─|`+-]*")
 
 
