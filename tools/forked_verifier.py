@@ -151,8 +151,8 @@ def page(found: Sequence[Mapping[str, Any]]) -> str:
         rows.append([shown, percent([a / b for a, b, _ in counts]), percent([a / c for a, _, c in counts]), leads])
     num = sum(run["filters"]["right answer"][2] for run in found)
     opening = (
-        f"{len(found)} bases, half the problems of round 1, T = 1; means with 95% intervals over bases. {num:,} attempts are certified. "
-        "A score keeps as many as there are certificates, or all that passed the filter before it."
+        f"{len(found)} bases, half the problems of round 1, T = 1; means with 95% intervals over bases. {num:,} attempts "
+        "are certified. A score keeps as many as there are certificates."
     )
     head = ["filter", "precision", "recall", "precision, over well-formed alone"]
     return f"{opening}\n\n" + markdown(head, rows, "lrrr")
