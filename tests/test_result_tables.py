@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import tarfile
 from pathlib import Path
 
@@ -29,6 +30,25 @@ def test_readme_quotes_what_the_results_hold():
 def test_the_page_of_the_results_types_no_rate():
     page = (RESULTS / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"\d+\.\d+ ?%|(?<!\w)[+-]\d+\.\d|\d+ of \d+", page) == []
+
+
+def test_each_commit_that_results_name_is_in_the_history_or_said_not_to_be():
+    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    files = [path.read_text(encoding="utf-8") for path in RESULTS.rglob("*.json")]
+    for packed in RESULTS.glob("*/*-21.tar.xz"):
+        with tarfile.open(packed) as archive:
+            [name] = [name for name in archive.getnames() if name.endswith("lines.json")]
+            files.append(archive.extractfile(name).read().decode())  # type: ignore[union-attr]
+    named = {commit[:7] for text in files for commit in re.findall(r'"commit": "([0-9a-f]{7,40})', text)}
+    if not (README.parent / ".git").exists() or b"true" in _git("rev-parse", "--is-shallow-repository").stdout:
+        pytest.skip("the history is not here")
+    gone = {commit for commit in named if _git("cat-file", "-e", f"{commit}^{{commit}}").returncode}
+    assert all(commit in page for commit in gone), gone
+    assert "254b4fe" in gone
+
+
+def _git(*asked: str) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(["git", "-C", str(README.parent), *asked], capture_output=True, check=False)
 
 
 def test_the_page_on_recorded_models_is_made_of_its_counts():

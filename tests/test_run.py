@@ -243,7 +243,7 @@ def test_arms_that_ask_the_same_share_the_attempts_of_their_first_round(finished
     base = {"decoding": "free", "keep": "unfiltered"}
     arms = [
         {"name": "one", **base},
-        {"name": "blind", **base, "gold": False},
+        {"name": "blind", **base, "gold": False, "balance": True},
         {"name": "other", "keep": "naive", "decoding": "guided"},
     ]
     config = config_for(Path(finished[0].model.name), arms=arms, star={"rounds": 1, "problems_per_round": 6})

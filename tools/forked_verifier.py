@@ -60,7 +60,7 @@ def main(
 
 def filters(run: Path) -> dict[str, list[int]]:
     """Return each filter's counts in round 1: certified ones that it keeps, all that it keeps, all certified."""
-    [path] = (run / "strict").glob("seed-*/round-000/traces.jsonl*")
+    path = sorted(run.rglob("round-000/traces.jsonl"))[0]  # in round 1 the arms have the same attempts
     traces = [trace for trace in map(read_trace, read_records(path)) if trace.finished]
     base = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))["model"]["name"]
     seed = int(run.name.rpartition("-")[2])
@@ -151,8 +151,8 @@ def page(found: Sequence[Mapping[str, Any]]) -> str:
         rows.append([shown, percent([a / b for a, b, _ in counts]), percent([a / c for a, _, c in counts]), leads])
     num = sum(run["filters"]["right answer"][2] for run in found)
     opening = (
-        f"{len(found)} bases, half the problems of round 1, T = 1; means with 95% intervals over bases. {num:,} attempts "
-        "are certified. A score keeps as many as there are certificates."
+        f"{len(found)} bases, half the problems of round 1, T = 1; means with 95% intervals over bases. {num:,} "
+        "attempts are certified. A score keeps as many as there are certificates."
     )
     head = ["filter", "precision", "recall", "precision, over well-formed alone"]
     return f"{opening}\n\n" + markdown(head, rows, "lrrr")

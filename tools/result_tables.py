@@ -12,6 +12,7 @@ from typing import Any
 
 from training.outcomes import widest
 from training.records.store import write_text
+from training.reporting.bases import over_bases
 from training.reporting.sentences import p_value, percent, points
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
@@ -41,26 +42,26 @@ def with_results(page: str) -> str:
 
 
 def _readme() -> Iterator[str]:
-    yield "| experiment | measure | before | strict | compared with | n | source |"
+    yield "| experiment | measure | before | strict | compared with | models and n | source |"
     yield "|---|---|---|---|---|---|---|"
     beyond = (("certified", "beyond 4 hops"), ("right", "beyond 4 hops"), ("certified", "all"))
     yield from _over_bases("forks", beyond, ("well-formed", "right-matched"))
+    yield _greedily(read(RESULTS / "forks" / "details.json"), read(RESULTS / "forks" / "bases.json"))
     overall = (("certified", "all"), ("right", "all"))
     yield from _over_bases("easy to hard", overall, ("right", "right-matched", "unfiltered"))
-    yield from _dose(read(RESULTS / "dose-response" / "bases.json"))
+    yield _dose(read(RESULTS / "dose-response" / "bases.json"))
     actor = read(RESULTS / "actor-critic-demo" / "report.json")
     yield _of_run(actor, "certified", "dialog with a critic, one round", "certified programs", "actor-critic-demo")
     trips = read(RESULTS / "autoeval-demo" / "report.json")
     yield _of_run(trips, "certified", "round trips, two rounds", "equivalent when translated back", "autoeval-demo")
-    yield _answers(read(RESULTS / "answer" / "pooled.json")[-1])
+    yield _answers(read(RESULTS / "answer" / "pooled.json")[-1], read(RESULTS / "answer" / "seed-0.json"))
 
 
 def _over_bases(experiment: str, asked: Sequence[tuple[str, str]], rivals: Sequence[str]) -> Iterator[str]:
     """Yield the rows of a comparison over bases: a rate on some problems each."""
     folder = experiment.replace(" ", "-")
     found = read(RESULTS / folder / "bases.json")
-    num_seeds = len(found["bases"][0]["seeds"])
-    n = f"{len(found['bases'])} bases, {num_seeds} seed{'s' * (num_seeds > 1)}"
+    n = _bases(found)
     for counted, problems in asked:
         rates = {arm["arm"]: arm["rounds"] for arm in found["arms"] if _is_about(arm, counted, problems)}
         leads = {lead["b"]: lead for lead in found["leads"] if _is_about(lead, counted, problems)}
@@ -78,26 +79,61 @@ def _is_about(found: Mapping[str, Any], counted: str, problems: str) -> bool:
     return found["counted"] == counted and found["problems"] == problems
 
 
-def _dose(found: Mapping[str, Any]) -> Iterator[str]:
-    doses = {(dose["rate"], dose["flaw"]): dose for dose in found["doses"]}
-    most = max(rate for rate, _ in doses)
-    none = _mean(doses[0.0, None]["certified"])
-    told = "; ".join(
-        f"{flaw.replace('_', ' ') if flaw else 'at random'} {_mean(dose['certified'])}"
-        for (rate, flaw), dose in doses.items() if rate == most
-    )  # fmt: skip
-    yield (
-        f"| {percent(most)} of the lucky traces let through | certified, {BEYOND} | | {none} without them | {told} | "
-        f"{len(found['bases'])} bases | `docs/results/dose-response` |"
+def _bases(found: Mapping[str, Any]) -> str:
+    """Return how many bases of which size a comparison has, and sampling seeds."""
+    num_seeds = len(found["bases"][0]["seeds"])
+    size = int(found["bases"][0]["taught"].split(" parameters")[0].replace(",", ""))
+    return f"{len(found['bases'])} bases of {_millions(size)}, {num_seeds} seed{'s' * (num_seeds > 1)}"
+
+
+def _one_base(provenance: Mapping[str, Any], n: int) -> str:
+    return f"1 base of {_millions(provenance['base_provenance']['num_parameters'])}, 3 seeds, {n} answers"
+
+
+def _millions(num_parameters: int) -> str:
+    return f"{num_parameters / 1e6:.2f} M"
+
+
+def _greedily(details: Mapping[str, Any], bases: Mapping[str, Any]) -> str:
+    """Return the row of greedy answers of the forks; the base's own are in the archives alone."""
+    rates = {
+        arm: [run["rates"][f"{arm}/greedy"]["certified"] for run in details["runs"]]
+        for arm in ("strict", "well-formed", "right-matched")
+    }
+    strict = rates.pop("strict")
+    leads = {arm: over_bases([a - b for a, b in zip(strict, own, strict=True)]) for arm, own in rates.items()}
+    others = "; ".join(f"{arm} {_mean(over_bases(own))}, lead {_lead(leads[arm])}" for arm, own in rates.items())
+    measure = f"certified, beyond {details['beyond']} hops, greedily"
+    return (
+        f"| forks | {measure} | | **{_mean(over_bases(strict))}** | {others} | {_bases(bases)} | `docs/results/forks` |"
     )
 
 
-def _answers(found: Mapping[str, Any]) -> str:
+def _dose(found: Mapping[str, Any]) -> str:
+    """Return the row of the most false positives, against none."""
+    doses = {(dose["rate"], dose["flaw"]): dose for dose in found["doses"]}
+    most = max(rate for rate, _ in doses)
+    leads = {lead["b"]: lead["difference"] for lead in found["leads"] if _is_about(lead, "certified", BEYOND)}
+    told = "; ".join(
+        f"{(flaw or 'at random').replace('_', ' ')} {_mean(dose['certified'])}, lead {_lead(leads[dose['arm']])}"
+        for (rate, flaw), dose in doses.items() if rate == most
+    )  # fmt: skip
+    [before] = [
+        arm["rounds"][0] for arm in found["arms"] if _is_about(arm, "certified", BEYOND) and arm["arm"] == "strict"
+    ]
+    return (
+        f"| {percent(most)} of the lucky traces let through | certified, {BEYOND} | {_mean(before)} | "
+        f"**{_mean(doses[0.0, None]['certified'])}** | {told} | {_bases(found)} | `docs/results/dose-response` |"
+    )
+
+
+def _answers(found: Mapping[str, Any], one: Mapping[str, Any]) -> str:
     proofs, vote = found["3_proofs"], found["majority"]
     told = f"**{proofs['right']} of {proofs['answered']}** ({percent(proofs['accuracy_interval'])})"
     voted = f"majority vote {percent(vote['accuracy'])} ({percent(vote['accuracy_interval'])})"
-    told += f"; {percent(proofs['coverage'])} answered | {voted} | {proofs['n']}"
-    return f"| answer with a proof, or abstain | right, of those answered | | {told} | `docs/results/answer` |"
+    told += f"; {percent(proofs['coverage'])} answered | {voted} | {_one_base(one['provenance'], proofs['n'])}"
+    measure = f"right, of those answered by {found['k']} guided attempts"
+    return f"| answer with a proof, or abstain | {measure} | | {told} | `docs/results/answer` |"
 
 
 def _mean(found: Mapping[str, Any]) -> str:
@@ -124,7 +160,8 @@ def _of_run(report: Mapping[str, Any], metric: str, experiment: str, measure: st
             for told, each in ((before, first), (after, last))
         )
     rates = f"{before} | {after}"
-    return f"| {experiment} | {measure} | {rates} | {others} | {last['n']} | `docs/results/{folder}` |"
+    n = _one_base(report["provenance"], last["n"])
+    return f"| {experiment} | {measure} | {rates} | {others} | {n} | `docs/results/{folder}` |"
 
 
 def reports() -> list[Path]:

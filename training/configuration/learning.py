@@ -33,11 +33,11 @@ CERTIFIED: tuple[Keep, ...] = ("strict", "faithful", "explicit", "trusted")
 class CurriculumConfig(Section):
     """Curriculum over the data set's categories of formulas, or its hops, the easiest first.
 
-    A round draws from more and more of them: by operators, depth, or what else the data set counts.
+    A round draws from its newest ones and a few easier ones: by operators, depth, or what else the data set counts.
     """
 
     first: Positive = 3
-    """Number of categories that the first round draws from; the last one draws from all of them."""
+    """Number of categories that the first round draws from; the last one reaches the hardest."""
     rehearsed: Annotated[float, Field(ge=0, lt=1)] = 0.25
     """The share of a later round's categories that are easier than its newest ones: what was learnt is kept up."""
 
