@@ -1,7 +1,6 @@
 """`certistar guide`: where a text stands and what may follow, in batches and at the prompt."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -151,10 +150,7 @@ def test_wrong_options_are_refused_with_the_remedy(tmp_path: Path) -> None:
     assert "leave it out" in refusal("guide", "parity", "--mode", "compatible")
     assert "--source" in refusal("guide", "quote")
     assert "--source" in refusal("guide", "logic", "--source", tmp_path)
-    assert "--batch" in refusal("guide", "logic", "--out", tmp_path / "x")
-    assert "missing.txt" in refusal("guide", "logic", "--text", tmp_path / "missing.txt")
     assert "missing.jsonl" in refusal("guide", "logic", "--batch", tmp_path / "missing.jsonl")
-    assert "--text" in refusal("guide", "logic", "--batch", tmp_path / "b", "--text", tmp_path / "t")
 
 
 def test_the_original_engine_is_asked_for_in_a_clone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,39 +188,11 @@ def test_the_quote_guide_lists_the_sentences_of_its_source(tmp_path: Path) -> No
     assert answer(tmp_path, "[[quote:C", *options, name="quote")["allowed"] == ["Cats purr [loudly]."]
 
 
-def test_the_prompt_answers_piped_lines() -> None:
-    result = certistar("guide", "logic", typed=f"{CATS}\n[[infer:\n(warm rex)]]\n")
+def test_lines_that_are_typed_or_piped_are_texts() -> None:
+    result = certistar("guide", "logic", typed=f"{CATS}\n{CATS}[[infer:\n")
     assert result.exit_code == 0
-    assert [line.strip() for line in result.stdout.splitlines()[1:]] == [
-        "free",
-        "free, goal open",
-        "infer, goal open",
-        "(warm rex)",
-        "free, goal proved",
-    ]
-
-
-def test_the_prompt_starts_from_a_text_and_shortens_long_lists(tmp_path: Path) -> None:
-    text = tmp_path / "start.txt"
-    rules = "".join(f"[[axiom:(cat 'x) -> (p{i} 'x)]]" for i in range(11))
-    text.write_text(f"[[axiom:(cat rex)]]{rules}[[infer:", encoding="utf-8")
-    result = certistar("guide", "logic", "--mode", "compatible", "--text", text, typed="")
-    assert "compatible" in result.stdout
-    assert "(p0 rex); (p1 rex); (p10 rex)" in result.stdout
-    assert "and 3 more" in result.stdout
-
-
-def test_the_prompt_refuses_input_that_is_not_text() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "training", "guide", "logic"],
-        cwd=ROOT,
-        input=b"\xff\xfe\n",
-        capture_output=True,
-        env={"PYTHONIOENCODING": "utf-8:strict"},
-        check=False,
-    )
-    assert done.returncode == 2
-    assert b"UTF-8" in done.stderr
+    told = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(line["state"], line["allowed"]) for line in told] == [("free", None), ("infer", ["(warm rex)"])]
 
 
 def test_a_position_leaves_the_guide_as_it_was() -> None:

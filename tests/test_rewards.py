@@ -198,37 +198,6 @@ def strayed(problem):
     return f"{before}{mark}{wrong}{end}{rest}"
 
 
-def credited_traces():
-    for problem in PROBLEMS[:2]:
-        texts = [proved(problem), strayed(problem), denied(problem), "no step", strayed(problem).replace("1-", "1 -")]
-        for number, completion in enumerate(texts):
-            trace = {
-                "id": f"{problem.id}#{number}", "problem": problem.record(), "format": "guided", "prompt": "P\n",
-                "completion": completion,
-            }  # fmt: skip
-            yield read_trace(trace | {"judgement": judge_record(trace)})
-
-
-def test_a_pair_shares_what_stands_before_the_first_bad_step():
-    found = list(preferences(credited_traces(), "dpo", "first_bad_step"))
-    # One proof a problem, so one pair: with the first attempt that says the same up to its first bad step.
-    assert [row["id"] for row in found] == [f"{p.id}#0>{p.id}#1" for p in PROBLEMS[:2]]
-    for row, problem in zip(found, PROBLEMS, strict=False):
-        # The rule that is read out before the inference is where it goes wrong: it is not the one that is used.
-        assert row["prompt"].startswith("P\nFormalized context:")
-        assert row["prompt"].endswith("\nReasoning: ")
-        assert row["prompt"] + row["chosen"] == "P\n" + proved(problem)
-        assert row["prompt"] + row["rejected"] == "P\n" + strayed(problem)
-
-
-def test_labels_begin_at_the_first_bad_step_and_what_nobody_could_read_has_none():
-    found = list(preferences(credited_traces(), "kto", "first_bad_step"))
-    texts = [text for p in PROBLEMS[:2] for text in (proved(p), strayed(p), denied(p), strayed(p).replace("1-", "1 -"))]
-    assert [row["prompt"] + row["completion"] for row in found] == [f"P\n{text}" for text in texts]
-    assert [row["label"] for row in found] == [True, False, False, False] * 2
-    assert [row["completion"].partition(" ")[0] for row in found[1:3]] == ["(dumpus", "Answer:"]
-
-
 def test_tokens_before_a_character_are_those_that_end_there():
     assert [tokens_before([1, 2, 3], start, lambda ids: "ab" * len(ids)) for start in range(7)] == [0, 0, 1, 1, 2, 2, 3]
 

@@ -38,9 +38,7 @@ def test_trl_learns_up_to_the_first_bad_step():
     assert (whole["prompt"], whole["labels"]) == (problem_text(PIP), [True] * 4)
 
 
-def test_fover_has_null_for_what_nobody_checked():
-    assert step_row(text(BAD), "fover")["error_labels"] == [True, False, None, None]
-    assert step_row(text(UNREAD), "fover")["error_labels"] == [True, None, None, None]
+def test_what_nobody_checked_ends_the_row():
     assert step_row(text(UNREAD), "stepwise")["labels"] == [True]
     assert step_row(text(BAD), "steps")["first_bad_step"] == 1
 
@@ -48,7 +46,7 @@ def test_fover_has_null_for_what_nobody_checked():
 def test_a_step_that_took_too_long_is_not_known_to_be_bad(monkeypatch):
     monkeypatch.setattr("critics.text.english.steps.WORK_LIMIT", 1)
     late = text(WHOLE)
-    assert (late.verdict.verdict, step_row(late, "fover")["error_labels"]) == ("timeout", [True, None, None, None])
+    assert (late.verdict.verdict, step_row(late, "steps")["first_bad_step"]) == ("timeout", None)
     assert bad_start(late.attempt, late.verdict) is None
 
 
@@ -62,8 +60,8 @@ def test_axioms_of_ones_own_are_never_true(own, answer):
         assert is_held or all(step.label != "good" for step in judged.steps)
 
 
-@pytest.mark.parametrize("shape", ["stepwise", "fover"])
-def test_what_no_critic_reads_is_left_out(shape):
+def test_what_no_critic_reads_is_left_out():
+    shape = "stepwise"
     folio = Problem("p", "folio", PIP.context, PIP.question, answer="true")
     assert step_row(text(WHOLE, folio, "cot"), shape) is None
     assert step_row(text(WHOLE.replace("true", "false"), folio, "cot"), shape) is None
@@ -82,8 +80,8 @@ def exported(shape, tmp_path):
     return out
 
 
-@pytest.mark.parametrize(("shape", "key"), [("stepwise", "labels"), ("fover", "error_labels")])
-def test_rows_load_in_datasets(shape, key, tmp_path):
+def test_rows_load_in_datasets(tmp_path):
+    shape, key = "stepwise", "labels"
     datasets = pytest.importorskip("datasets")
     loaded = datasets.load_dataset("json", data_files=str(exported(shape, tmp_path)), split="train", cache_dir=tmp_path)
     assert loaded["id"] == ["whole", "bad", "unread"]

@@ -49,10 +49,10 @@ def _findings() -> Iterator[DoctorFinding]:
     yield DoctorFinding(True, "certistar", _version("certistar"))
     yield DoctorFinding(True, "python", platform.python_version())
     yield DoctorFinding(True, "cores", str(num_cores()))
-    free_gb = shutil.disk_usage(".").free / 1e9
-    lack = f", at least {MIN_FREE_GB} are wanted; give --out a folder elsewhere" if free_gb < MIN_FREE_GB else ""
-    yield DoctorFinding(not lack, "disk", f"{free_gb:.0f} GB free here{lack}")
-    yield _shared_memory()
+    yield _room("disk", Path(), MIN_FREE_GB, "give --out a folder elsewhere")
+    if (shared := Path("/dev/shm")).is_dir():  # NCCL and data loaders speak through it, and containers get 64 MB of it
+        remedy = "docker run --shm-size=16g, or a memory volume at /dev/shm (configs/launch/kubernetes.yaml)"
+        yield _room("shared memory", shared, MIN_SHARED_GB, f"where several GPUs train: {remedy}")
     yield from (_solver(*solver) for solver in _SOLVERS)
     yield _package("pebble", "Pebble", "critics that can be killed")
     yield _hub()
@@ -63,36 +63,25 @@ def _findings() -> Iterator[DoctorFinding]:
     is_there = all((SEED_MODEL / name).is_file() for name in ("config.json", "model.safetensors", "tokenizer.json"))
     remedy = f"python -m tools.seeds tools/seeds/seed.yaml --out {SEED_MODEL}, in the repository's folder"
     yield DoctorFinding(is_there, "seed model", str(SEED_MODEL) if is_there else remedy)
-    yield _package("torch", "torch", "rollouts and fine-tuning")
-    yield _package("transformers", "transformers", "models")
-    yield _package("peft", "peft", "LoRA and DoRA")
-    yield _package("accelerate", "accelerate", "several processes")
+    for package, purpose in _OF_TRAINING.items():
+        yield _package(package, package, purpose)
     yield from _devices()
     yield _eight_bit()
     yield _torchrun()
-    for module, distribution, purpose in _OPTIONAL:
-        absent = f"not installed; only {purpose} would need it: pip install {distribution}"
-        note = absent if find_spec(module) is None else f"{_version(distribution)}, for {purpose}"
-        yield DoctorFinding(True, module, note)
 
 
-_OPTIONAL = (("flash_attn", "flash-attn", "training.attention flash_attention_2"),)
-"""Packages that only some configurations need; that one is not here is no lack."""
+_OF_TRAINING = {
+    "torch": "rollouts and fine-tuning",
+    "transformers": "models",
+    "peft": "LoRA and DoRA",
+    "accelerate": "several processes",
+}
 
 
-def _shared_memory() -> DoctorFinding:
-    """NCCL and data loaders speak through it, and containers get 64 MB of it where nothing else is said."""
-    what, path = "shared memory", Path("/dev/shm")
-    if not path.is_dir():
-        return DoctorFinding(True, what, "no /dev/shm on this system")
+def _room(what: str, path: Path, least_gb: int, remedy: str) -> DoctorFinding:
     free_gb = shutil.disk_usage(path).free / 1e9
-    note = f"{free_gb:.1f} GB free in /dev/shm"
-    if free_gb < MIN_SHARED_GB:
-        remedy = "docker run --shm-size=16g, or a memory volume at /dev/shm (configs/launch/kubernetes.yaml)"
-        return DoctorFinding(
-            False, what, f"{note}, at least {MIN_SHARED_GB} are wanted where several GPUs train: {remedy}"
-        )
-    return DoctorFinding(True, what, note)
+    lack = f", at least {least_gb} are wanted: {remedy}" if free_gb < least_gb else ""
+    return DoctorFinding(not lack, what, f"{free_gb:.1f} GB free{lack}")
 
 
 def _package(module: str, distribution: str, purpose: str) -> DoctorFinding:
@@ -110,15 +99,12 @@ def _solver(module: str, distribution: str, purpose: str, check: Callable[[Any],
     if not found.ok:
         return found
     try:
-        right = check(import_module(module))
+        wrong = "" if check(import_module(module)) else "answers wrongly"
     except Exception as error:  # noqa: BLE001 - whatever a broken build raises
-        return DoctorFinding(
-            False, module, f"{found.note}, does not run ({error}): pip install --force-reinstall {module}"
-        )
-    if not right:
-        return DoctorFinding(
-            False, module, f"{found.note}, answers wrongly: pip install --force-reinstall {distribution}"
-        )
+        wrong = f"does not run ({error})"
+    if wrong:
+        remedy = f"pip install --force-reinstall {distribution}"
+        return DoctorFinding(False, module, f"{found.note}, {wrong}: {remedy}")
     return DoctorFinding(True, module, f"{found.note}; decides a small problem")
 
 
@@ -183,24 +169,14 @@ def _devices() -> Iterator[DoctorFinding]:
         yield DoctorFinding(True, f"cuda:{index}", f"{device.name}, {device.total_memory / 2**30:.0f} GiB")
     if not num:
         yield DoctorFinding(True, "devices", "no GPU: one thread per process")
-        cpuinfo = Path("/proc/cpuinfo")
-        words = set(cpuinfo.read_text().split()) if cpuinfo.is_file() else set[str]()
-        flags = ", ".join(sorted(words & {"amx_bf16", "avx512_bf16", "bf16"}))
-        emulated = "emulated on this CPU: right, and slower than float32"
-        yield DoctorFinding(True, "bfloat16", f"native on the CPU ({flags})" if flags else emulated)
         return
     native = cuda.is_bf16_supported(including_emulation=False)
     note = "native on the GPU" if native else "the GPU has none: --set model.dtype=float16, or float32"
     yield DoctorFinding(native, "bfloat16", note)
-    if num > 1 and not torch.distributed.is_nccl_available():
-        yield DoctorFinding(
-            False, "NCCL", f"{num} GPUs and a torch without NCCL: install a CUDA build of torch for Linux"
-        )
-    elif num > 1:
-        version = ".".join(map(str, cuda.nccl.version()))
-        alone = ", ".join(str(i) for i in range(1, num) if not cuda.can_device_access_peer(0, i))
-        slow = f"; GPU 0 reaches {alone} by the host's memory alone, which is slower" if alone else ""
-        yield DoctorFinding(True, "NCCL", f"{version}, {num} GPUs{slow}")
+    if num > 1:
+        there = torch.distributed.is_nccl_available()
+        lack = f"{num} GPUs and a torch without NCCL: install a CUDA build of torch for Linux"
+        yield DoctorFinding(there, "NCCL", f"{num} GPUs" if there else lack)
 
 
 def _eight_bit() -> DoctorFinding:
@@ -214,34 +190,26 @@ def _eight_bit() -> DoctorFinding:
         weights = torch.nn.Parameter(torch.ones(8192, device=device))  # under 4096 elements it keeps 32 bits
         weights.grad = torch.ones_like(weights)
         bitsandbytes.optim.AdamW8bit([weights], lr=0.5).step()
-        moved = bool((weights < 1).all())
+        wrong = "" if bool((weights < 1).all()) else f"a step on {device} changes nothing"
     except (ImportError, RuntimeError, OSError, AttributeError) as error:
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        return DoctorFinding(
-            False, what, f"--set training.optimizer=adamw_torch, or pip install bitsandbytes ({first})"
-        )
-    if not moved:
-        return DoctorFinding(False, what, f"a step on {device} changes nothing: --set training.optimizer=adamw_torch")
+        device, wrong = "", (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if wrong:
+        return DoctorFinding(False, what, f"{wrong}: --set training.optimizer=adamw_torch")
     return DoctorFinding(True, what, f"bitsandbytes {metadata.version('bitsandbytes')} takes a step on {device}")
 
 
 def _torchrun() -> DoctorFinding:
     import torch.distributed as distributed
 
-    what = "torchrun"
-    if not distributed.is_available():
-        return DoctorFinding(
-            False, what, "this torch has no torch.distributed: one process only; install another build"
-        )
     known = {"gloo": distributed.is_gloo_available(), "nccl": distributed.is_nccl_available()}
     backends = ", ".join(name for name, there in known.items() if there)
     try:
         socket.gethostbyname(socket.gethostname())
+        beside = ""
     except OSError:
-        return DoctorFinding(True, what, f"{backends}; the host name does not resolve: set GLOO_SOCKET_IFNAME=lo")
-    return DoctorFinding(
-        bool(backends), what, backends or "neither gloo nor nccl: one process only; install another build"
-    )
+        beside = "; the host name does not resolve: set GLOO_SOCKET_IFNAME=lo"
+    none = "neither gloo nor nccl: one process only; install another build of torch"
+    return DoctorFinding(bool(backends), "torchrun", f"{backends}{beside}" if backends else none)
 
 
 def _version(distribution: str) -> str:

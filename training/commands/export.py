@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -22,7 +22,7 @@ def export(
         str,
         typer.Option(
             "--to",
-            help="messages, prompt-completion, sharegpt, parquet; steps, stepwise, fover; dpo, kto; rewards.",
+            help="messages, prompt-completion, sharegpt, parquet; steps, stepwise; dpo, kto; rewards.",
         ),
     ],
     out: Out,
@@ -31,12 +31,6 @@ def export(
     verdicts: Annotated[
         Path | None, typer.Option("--verdicts", help="For dpo and kto: what `judge` wrote; else judged now.")
     ] = None,
-    credit: Annotated[
-        str,
-        typer.Option(
-            "--credit", help="For dpo and kto: attempt, or first_bad_step: what stands before it is not punished."
-        ),
-    ] = "attempt",
     format_: Annotated[
         str | None, typer.Option("--format", help="For rewards: the format of attempts, sentences or guided text.")
     ] = None,
@@ -46,7 +40,7 @@ def export(
 ) -> None:
     """Write a dataset in the shape that another trainer reads; rows keep their id and certificate.
 
-    `--to steps`, `stepwise` (TRL) and `fover` judge the attempts of a file, or of a round's traces, and write the steps
+    `--to steps` and `stepwise` (TRL) judge the attempts of a file, or of a round's traces, and write the steps
     of each with their labels, for process reward models. `--to dpo` and `kto` (TRL) write preferences: certified
     attempts against refuted ones at the same problem. `--to rewards` writes a file of problems with their prompts, for
     GRPO with certificates as the reward (docs/rewards.md).
@@ -64,7 +58,7 @@ def export(
         print_counts({"problems": write_records(out, reward_rows(folder, format_)), "out": str(out)}, as_json)
         return
     if to in PREFERENCES:
-        print_counts(_preferred(traces, to, out, verdicts, credit, jobs, timeout), as_json)
+        print_counts(_preferred(traces, to, out, verdicts, jobs, timeout), as_json)
         return
     if to in STEP_SHAPES:
         num = write_records(out, _steps(traces, to, jobs, timeout))
@@ -89,19 +83,15 @@ def _steps(path: Path, shape: str, jobs: int, timeout_s: float) -> Iterator[dict
             yield row
 
 
-def _preferred(
-    path: Path, to: str, out: Path, verdicts: Path | None, credit: str, jobs: int, timeout_s: float
-) -> dict[str, int]:
+def _preferred(path: Path, to: str, out: Path, verdicts: Path | None, jobs: int, timeout_s: float) -> dict[str, int]:
     """Write preferences of a file's attempts, and return their counts."""
     from training.commands.attempts import judging, read_attempts_that_are, taught, traces_that_are, with_verdicts
     from training.records.store import write_records
     from training.rewards.preferences import preferences
 
-    blamed: Any = credit
-    preferences([], to, blamed)
     records, rejected = read_attempts_that_are(path)
     found = list(with_verdicts(records, path, verdicts, judging(jobs, timeout_s, anew=True), rejected))
-    rows = list(preferences(taught(traces_that_are(found, rejected), rejected), to, blamed))
+    rows = list(preferences(taught(traces_that_are(found, rejected), rejected), to))
     write_records(out, rows)
     counts = {"traces": len(found), "pairs" if to == "dpo" else "labelled": len(rows)}
     return counts | ({"rejected": len(rejected)} if rejected else {})

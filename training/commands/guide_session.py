@@ -22,7 +22,6 @@ Mode: TypeAlias = Literal["fixed", "compatible"]
 _MAX_WORDS = 200
 _MAX_NODES = 1000
 """Limits of the search of a guide's grammar, beyond which its words count as too many to list."""
-_MAX_SHOWN = 8
 _LOGIC_STATES = {"axiom": "axiom", "goal": "goal", "infer": "infer"}
 """The states inside a block of a known action; every other action is followed by a name."""
 
@@ -139,9 +138,17 @@ def finite_words(automaton: Automaton, typed: str, *, colon: bool = False) -> li
     return sorted({word.decode(errors="replace") for word in found})
 
 
-def answer_batch(name: str, mode: str, source: Path | None, batch: Path, out: Path | None) -> int:
-    """Write one line for each `{"id", "text"}` line, in order, to `out` or standard output; return their number."""
+def answer_batch(name: str, mode: str, source: Path | None, batch: Path | None, out: Path | None) -> int:
+    """Write one line for each `{"id", "text"}` line, in order, to `out` or standard output; return their number.
+
+    Without a batch, each line of standard input is a text.
+    """
     guide = build_guide(name, mode, source)
+    if batch is None:
+        for line in sys.stdin:
+            here = position(guide, line.rstrip("\n"))
+            print(json.dumps({"state": here.state, "allowed": here.allowed, "goal": here.goal}), flush=True)
+        return 0
     shown = {"mode": mode} if name == "logic" else {}
     lines: list[dict[str, object]] = []
     for number, record in enumerate(read_records(batch), 1):
@@ -159,37 +166,3 @@ def answer_batch(name: str, mode: str, source: Path | None, batch: Path, out: Pa
     else:
         write_records(out, lines)
     return len(lines)
-
-
-def show_line_by_line(name: str, mode: str, source: Path | None, text: Path | None) -> None:
-    """Show the position after `text`, then after each line that is typed or piped, until the input ends.
-
-    A line that ends inside a block is continued by the next one without a line break.
-    """
-    from rich.console import Console
-
-    guide = build_guide(name, mode, source)
-    draft = "" if text is None else read_text(text)
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    title = f"{name}, {mode} mode" if name == "logic" else name
-    console.print(f"{title}: [[ opens a block, ]] closes it; Ctrl-D ends", style="dim")
-    while True:
-        here = position(guide, draft)
-        goal = "" if here.goal is None else f", goal {here.goal}"
-        console.print(f"{here.state}{goal}", style="bold")
-        for block in here.dropped:
-            console.print(f"  changed nothing: {block}")
-        if here.unusable is not None:
-            console.print(f"  the original engine stops here: {here.unusable}")
-        if here.allowed is not None:
-            more = len(here.allowed) - _MAX_SHOWN
-            shown = "; ".join(here.allowed[:_MAX_SHOWN]) or "no continuation"
-            console.print(f"  {shown}{f'; and {more} more' if more > 0 else ''}")
-        try:
-            draft += input("> " if sys.stdin.isatty() else "")
-        except EOFError:
-            return
-        except UnicodeDecodeError as error:
-            raise InputError(f"standard input is not UTF-8 ({error}); convert it first") from error
-        if split_open(draft)[1] is None:
-            draft += "\n"

@@ -11,8 +11,6 @@ the step and it holds, and nowhere else.
 steps                every step with its label (`critics.formats.steps`), and the place of the first bad one
 stepwise             TRL: `prompt`, `completions` and `labels`, as far as something is known: to the first step that is
                      bad, or up to the first one that nobody could check
-fover                FoVer (Kamoi et al. 2025): `problem`, `solution_steps` and `error_labels`: true, false, null if
-                     not checked
 """
 
 import io
@@ -34,7 +32,7 @@ from training.records.store import read_records, write_chunks, write_new_records
 from training.rewards.preferences import SHAPES as PREFERENCES
 
 Row = dict[str, object]
-STEP_SHAPES = ("steps", "stepwise", "fover")
+STEP_SHAPES = ("steps", "stepwise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +59,6 @@ def step_row(text: JudgedText, shape: str) -> Row | None:
         first = labels.index("bad") if "bad" in labels else None
         about = {"id": attempt.id, "problem": attempt.problem.record(), "format": attempt.format}
         return {**about, **told, "first_bad_step": first, "steps": [asdict(s) for s in steps]} if steps else None
-    if shape == "fover":
-        errors = [{"good": True, "bad": False}.get(label) for label in labels]
-        solution = {"solution_steps": [step.text for step in steps], "error_labels": errors}
-        return None if errors == [None] * len(errors) else {"id": attempt.id, "problem": asked, **solution}
     known = labels.index("unknown") if "unknown" in labels else len(steps)
     shown = [step for step in steps[:known] if step.label != "after-bad"]
     completions = {"completions": [s.text for s in shown], "labels": [s.label == "good" for s in shown]}
