@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from critics.errors import InputError
 from training.commands.options import say
@@ -12,7 +13,7 @@ from training.commands.traces import trace_files
 from training.lineage.adapters import AdapterFolder, find_adapters
 from training.lineage.entries import REVOKED, Revocations, engine_name, read_revocations
 from training.lineage.kept import CERTIFICATES
-from training.lineage.revocation import Taint, is_aside, mark_adapter, taint, write_mark
+from training.lineage.revocation import mark_adapter, taint, write_mark
 from training.records.run_folder import locked
 from training.records.store import is_stored, read_records, write_json
 
@@ -27,6 +28,7 @@ def revoke(target: str, folders: list[Path], as_json: bool) -> None:
             raise InputError(f"{folder}: there is no such folder; name runs, or folders with runs, by --run")
     runs = sorted({path.parent.resolve() for folder in folders for path in folder.rglob("lines.json")})
     adapters = [AdapterFolder(each.path.resolve(), each.manifest) for each in find_adapters(folders)]
+    reports: list[str] = []
     with ExitStack() as locks:
         for run in runs:
             locks.enter_context(locked(run))
@@ -34,9 +36,10 @@ def revoke(target: str, folders: list[Path], as_json: bool) -> None:
         for run in runs:
             revoked |= read_revocations(run)
         found = taint(adapters, revoked)
-        of_runs = {run: [each for each in found.adapters if _is_of(each.adapter.path, run)] for run in runs}
-        for run, tainted in of_runs.items():
-            write_mark(run, revoked, Taint(tainted))
+        for run in runs:
+            own = [each for each in found.adapters if each.adapter.path.is_relative_to(run)]
+            write_mark(run, revoked, own)
+            reports += [(run / "report.html").as_posix()] if own and (run / "report.html").exists() else []
         for each in found.adapters:
             mark_adapter(each, revoked)
     datasets = _mark_datasets(folders, revoked)
@@ -45,13 +48,22 @@ def revoke(target: str, folders: list[Path], as_json: bool) -> None:
             from training.reporting.comparison import write_report
 
             write_report(run, partial=True)
-    pages = [run / "report.html" for run, tainted in of_runs.items() if tainted]
-    _print(revoked, found, [page.as_posix() for page in pages if page.exists()], datasets, as_json)
-
-
-def _is_of(adapter: Path, run: Path) -> bool:
-    """Say whether an adapter is of a run, and was not put aside."""
-    return adapter.is_relative_to(run) and not is_aside(adapter, run)
+    told: dict[str, Any] = {"revoked": revoked.record(), "adapters": [each.record() for each in found.adapters]}
+    told |= {"reports": reports, "unknown": [adapter.path.as_posix() for adapter in found.unknown]}
+    told["datasets"] = [{"dataset": folder, "examples": examples} for folder, examples in datasets.items()]
+    if as_json:
+        print(json.dumps(told))
+        return
+    lines = [(f"dataset {d['dataset']}: {len(d['examples'])} of its examples revoked", d) for d in told["datasets"]]
+    lines += [(f"adapter {each['adapter']}: {each['because']}", each) for each in told["adapters"]]
+    for said, each in lines:
+        print("\n".join([said, *(f"  example {example}" for example in each["examples"])]))
+    for report in reports:
+        print(f"report {report}")
+    for path in told["unknown"]:
+        say(f"adapter {path} has no lineage: whether it rests on this is not known")
+    num = len(told["adapters"])
+    say(f"{num} adapters and {len(reports)} reports are tainted; {REVOKED} marks them, and `run` refuses them")
 
 
 def _mark_datasets(folders: Iterable[Path], revoked: Revocations) -> dict[str, list[str]]:
@@ -97,32 +109,3 @@ def _certificates(folders: list[Path]) -> Iterator[tuple[str, str]]:
             certificate = trace.get("judgement", {}).get("certificate")
             if certificate is not None:
                 yield certificate["digest"], engine_name(certificate)
-
-
-def _print(
-    revoked: Revocations, found: Taint, reports: list[str], datasets: dict[str, list[str]], as_json: bool
-) -> None:
-    tainted = [
-        {
-            "adapter": each.adapter.path.as_posix(),
-            "weights": each.adapter.weights,
-            "because": each.because(),
-            "examples": list(each.examples),
-        }
-        for each in found.adapters
-    ]
-    if as_json:
-        told: dict[str, object] = {"revoked": revoked.record(), "adapters": tainted, "reports": reports}
-        told["unknown"] = [adapter.path.as_posix() for adapter in found.unknown]
-        told["datasets"] = [{"dataset": folder, "examples": examples} for folder, examples in datasets.items()]
-        print(json.dumps(told))
-        return
-    marked = [(f"dataset {name}: {len(listed)} of its examples revoked", listed) for name, listed in datasets.items()]
-    marked += [
-        (f"adapter {each.adapter.path.as_posix()}: {each.because()}", [*each.examples]) for each in found.adapters
-    ]
-    for said, examples in [*marked, *((f"report {report}", []) for report in reports)]:
-        print("\n".join([said, *(f"  example {example}" for example in examples)]))
-    for adapter in found.unknown:
-        say(f"adapter {adapter.path} has no lineage: whether it rests on this is not known")
-    say(f"{len(tainted)} adapters and {len(reports)} reports are tainted; {REVOKED} marks them, and `run` refuses them")

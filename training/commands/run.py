@@ -19,9 +19,6 @@ def run(
     on: Annotated[
         str | None, typer.Option("--on", metavar="GPU[:N]", help="Plan for other GPUs, such as A100:8 (--dry-run).")
     ] = None,
-    retrain: Annotated[
-        bool, typer.Option("--retrain", help="Put aside what rests on a revoked certificate, and make it again.")
-    ] = False,
     patience: Annotated[
         float | None,
         typer.Option(min=1, metavar="S", help="Seconds that a stage may make no progress; else an hour, or less."),
@@ -31,7 +28,7 @@ def run(
     if not dry:
         if on is not None:
             raise InputError("--on: belongs to a plan; add --dry-run")
-        run_with_progress(config, out, overrides, retrain=retrain, patience_s=patience)
+        run_with_progress(config, out, overrides, patience_s=patience)
         return
     from training.configuration.run import load_run
     from training.finetuning.architecture import require_suited
@@ -54,7 +51,6 @@ def run_with_progress(
     out: Path | None,
     overrides: list[str] | None,
     *,
-    retrain: bool = False,
     patience_s: float | None = None,
 ) -> None:
     """Run a configuration with a progress bar; end with the table, the verdict and the report's path."""
@@ -91,7 +87,7 @@ def run_with_progress(
                 console.print(event.message, highlight=False, soft_wrap=True)
             bar.advance(task, event.attempts)
 
-        run_lines(config, folder, report, retrain=retrain, patience_s=patience_s)
+        run_lines(config, folder, report, patience_s=patience_s)
     summary = summarise(folder)
     console.print(table(summary))
     for sentence in verdict_sentence(summary):

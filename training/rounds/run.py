@@ -20,7 +20,7 @@ from training.configuration.run import ArmConfig, RoundTripConfig, RunConfig
 from training.configuration.section import ConfigError
 from training.finetuning.job import check_installed
 from training.lineage.provenance import provenance
-from training.lineage.revocation import settle_revocations
+from training.lineage.revocation import refuse_tainted
 from training.preemption import GRACE_S, Preempted, raised
 from training.records.run_folder import locked, read_run
 from training.records.store import is_stored, write_json, write_text
@@ -62,13 +62,12 @@ def run(
     out: Path,
     report: Report = lambda _: None,
     *,
-    retrain: bool = False,
     patience_s: float | None = None,
 ) -> None:
     """Do everything that is missing in `out`, then write report.json and report.html.
 
     `patience_s`: how long any stage may make no progress, in the place of each one's own budget.
-    `retrain`: what rests on a revoked certificate is put aside and made again; else it is refused.
+    Refused is a run of which something rests on a revoked certificate.
     """
     check_installed(config.training.trackers)
     if config.model.engine == "vllm":
@@ -81,7 +80,7 @@ def run(
         require_server(config.model)
         lines = lines_of(config)
         claim(config, out, lines["provenance"]["inputs"])
-        settle_revocations({line["path"]: lines["num_rounds"] for line in lines["lines"]}, out, retrain=retrain)
+        refuse_tainted(out)
         write_json(out / "lines.json", lines)
         base_digest = lines["provenance"]["base_digest"]
         budgets = BUDGETS_S if patience_s is None else dict.fromkeys(BUDGETS_S, patience_s)
