@@ -25,6 +25,8 @@ from tools import real_model
 PACKAGE = Path("checkpoints/smollm2-package")
 PART_BYTES = 60 * 2**20
 BASES = (1, 2, 3)
+FORKS = {"extra_kinds": "[0,1]", "forks": "[0,1]", "property_rate": "0.3", "forms": "[Every]"}
+"""The task of configs/smollm2_forks.yaml."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +43,47 @@ class Step:
 
 
 def steps(out: Path, *, toy: bool) -> Iterator[Step]:
-    """Yield the steps, the most worth having first."""
-    on = ["--on", "cpu", "--toy"] if toy else []
-    yield Step("decoding", ("bench", "gpu", "--out", f"{out}/bench", "--parts", "decoding,masks", "--limit", "9", *on))
-    rest = "training,round" if toy else "training,round,tests,smoke,vllm"
-    yield Step("training", ("bench", "gpu", "--out", f"{out}/bench", "--parts", rest, "--limit", "9", *on))
+    """Yield the steps, the most worth having first: speeds, filters over bases, deduction rules, vLLM."""
+    bench = ("bench", "gpu", "--out", f"{out}/bench", "--limit", "9", *(["--on", "cpu", "--toy"] if toy else []))
+    yield Step("decoding", (*bench, "--parts", "decoding,masks"))
+    yield Step("training", (*bench, "--parts", "training,round" if toy else "training,round,tests,smoke"))
     if not toy:
         yield Step("model", ("real-model",))
-    for base in BASES[: 1 if toy else None]:
+    bases = BASES[: 2 if toy else None]
+    for base in bases:
         yield from _warm(f"warm-{base}", out / f"warm-{base}", "prontoqa", base, toy=toy)
-    for base in BASES[: 1 if toy else None]:
-        sizes = {"star.problems_per_round": 1000, "evaluation.num_problems": 1500, "sampling.batch_size": 500}
-        tiny = {"star.problems_per_round": 6, "evaluation.num_problems": 6, "sampling.batch_size": 6, "star.rounds": 1}
-        model = {"model.adapter": f"{out}/warm-{base}/adapter", "seeds": f"[{base}]"}
-        sets = _set(model | (tiny | _toy_model() if toy else sizes))
-        yield Step(f"run-{base}", ("run", "configs/smollm2.yaml", "--out", f"{out}/run-{base}", *sets))
+        model = {"model.adapter": f"{out}/warm-{base}/adapter"}
+        yield Step(
+            f"run-{base}",
+            ("run", "configs/smollm2_forks.yaml", "--out", f"{out}/run-{base}", *_run_sets(model, toy=toy)),
+        )
+    runs = [f"{out}/run-{base}" for base in bases]
+    yield Step("compare", ("compare", *runs, "--bases", "--against", "well-formed", "--out", f"{out}/filters"))
     yield from _warm("rules", out / "rules", "prontoqa-ood", 1, toy=toy)
+    rules = out / "rules"
+    drawn = ("prontoqa-ood", "--num", "6" if toy else "800", "--split", "train", "--seed", "1")
+    yield Step("rules-sampled", ("problems", *drawn, "--out", f"{rules}/sampled.jsonl"))
+    files = {"problems.file": f"{rules}/sampled.jsonl", "held_out.file": f"{rules}/tested.jsonl"}
+    sets = _run_sets({"model.adapter": f"{rules}/adapter", **files}, toy=toy, measured=600)
+    yield Step("rules-self", ("run", "configs/smollm2_rules.yaml", "--out", f"{out}/rules-self", *sets))
+    yield Step("vllm", (*bench, "--parts", "vllm"))
+
+
+def _run_sets(model: Mapping[str, object], *, toy: bool, measured: int = 1500) -> list[str]:
+    """Return a run's sizes: ten times those that one CPU core had, or toy ones."""
+    sizes = {"star.problems_per_round": 800, "evaluation.num_problems": measured, "training.max_steps": 120}
+    batches = {"sampling.batch_size": 400, "evaluation.batch_size": 500}
+    tiny = {"star.problems_per_round": 4, "evaluation.num_problems": 6, "sampling.batch_size": 8}
+    return _set(model | (tiny | _toy_model() if toy else sizes | batches))
 
 
 def _warm(name: str, folder: Path, dataset: str, seed: int, *, toy: bool) -> Iterator[Step]:
     """Yield a warm start: proofs of a data set, filtered, trained on and measured."""
     config, sets = "configs/smollm2_warm.yaml", _set(_toy_model() if toy else {})
-    of_prontoqa = ["--set", "hops=[1,2,3]", "--set", "extra_kinds=[0,1]"] if dataset == "prontoqa" else []
-    drawn = [dataset, "--num", "8" if toy else "2000", "--split", "pretrain", "--seed", str(seed), *of_prontoqa]
+    of_prontoqa = FORKS if dataset == "prontoqa" else {}
+    lessons = _set({"hops": "[1,2,3]", **of_prontoqa}) if of_prontoqa else []
+    num = "8" if toy else "4800"
+    drawn = [dataset, "--num", num, "--split", "pretrain", "--seed", str(seed), *lessons]
     problems, proofs, kept, adapter = (str(folder / each) for each in ("p.jsonl", "proofs.jsonl", "kept", "adapter"))
     yield Step(f"{name}-problems", ("problems", *drawn, "--out", problems))
     yield Step(
@@ -76,7 +96,7 @@ def _warm(name: str, folder: Path, dataset: str, seed: int, *, toy: bool) -> Ite
     )
     asked = [*sets, "--num", "6"] if toy else ["--num", "600", "--set", "sampling.batch_size=300"]
     tested = str(folder / "tested.jsonl")
-    of_test = [dataset, "--num", "6" if toy else "600", "--split", "develop", "--seed", "777"]
+    of_test = [dataset, "--num", "6" if toy else "600", "--split", "develop", "--seed", "777", *_set(of_prontoqa)]
     yield Step(f"{name}-tested", ("problems", *of_test, "--out", tested))
     for which, model in (("raw", ()), ("trained", ("--adapter", adapter))):
         out = str(folder / which)

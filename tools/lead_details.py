@@ -4,7 +4,7 @@
 
 `details.json` has one value for each run and `details.md` is made of it, with Student's t intervals over the runs'
 bases. Filters are measured on what an arm sampled for training, in all rounds; a good attempt is one that the critic
-certified.
+certified. Without `--beyond` problems of all hops count, and rates are told for each number of hops.
 """
 
 from collections import defaultdict
@@ -27,13 +27,20 @@ MODES = ("sampled", "greedy")
 FIRST = "strict"
 
 
-def details(run: Path, beyond: int) -> dict[str, Any]:
+def details(run: Path, beyond: int | None) -> dict[str, Any]:
     """Return what one run says: rates by mode and by gold answer after the last round, and each filter's counts."""
     found: dict[str, Any] = {"run": run.name, "rates": {}, "answers": {}, "kept": {}, "filters": {}}
+    if beyond is None:
+        found["hops"] = {}
     for arm in read_arms(run):
         [last] = arm.rounds[-1]  # one sampling seed
-        for mode in MODES:
-            hops = [(int(n), of) for n, of in last.modes[mode]["by_hops"].items() if int(n) > beyond]
+        if beyond is None:
+            [start] = arm.rounds[0]
+            for name, each in (("start", start), (arm.name, last)):
+                by_hops = each.modes["sampled"]["by_hops"].items()
+                found["hops"][name] = {n: {rate: of[rate] / of["n"] for rate in RATES} for n, of in by_hops}
+        for mode in filter(last.modes.get, MODES):
+            hops = [(int(n), of) for n, of in last.modes[mode]["by_hops"].items() if int(n) > (beyond or 0)]
             num = sum(of["n"] for _, of in hops)
             found["rates"][f"{arm.name}/{mode}"] = {rate: sum(of[rate] for _, of in hops) / num for rate in RATES}
         answers = last.modes["sampled"]["by_answer"]
@@ -57,30 +64,44 @@ def page(found: dict[str, Any]) -> str:
     runs, beyond = found["runs"], found["beyond"]
     arms = list(runs[0]["answers"])
     rows: list[list[str]] = []
-    for mode in MODES:
+    for mode in (mode for mode in MODES if f"{arms[0]}/{mode}" in runs[0]["rates"]):
         for rate in RATES:
             for arm in arms:
                 own = [run["rates"][f"{arm}/{mode}"][rate] for run in runs]
                 ahead = [run["rates"][f"{FIRST}/{mode}"][rate] - value for run, value in zip(runs, own, strict=True)]
                 rows.append([mode, rate, arm, percent(own), "" if arm == FIRST else lead(ahead)])
-    greedy = markdown([f"beyond {beyond} hops", "rate", "arm", "after the last round", "strict's lead"], rows, "lllrr")
+    problems = "all hops" if beyond is None else f"beyond {beyond} hops"
+    greedy = markdown([problems, "rate", "arm", "after the last round", "strict's lead"], rows, "lllrr")
     rows = [
         [arm, answer, *(percent([run["answers"][arm][answer][rate] for run in runs]) for rate in RATES),
          _share([run["kept"][arm] for run in runs], answer)]
         for arm in arms for answer in runs[0]["answers"][arm]
     ]  # fmt: skip
     answers = markdown(["arm", "gold answer", *RATES, "of what was kept"], rows, "llrrr")
+    by_hops = [_by_hops(runs)] if beyond is None else []
     rows = []
     filters: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
     for run in runs:
-        for arm in arms:
+        is_shared = all(run["filters"][arm] == run["filters"][arms[0]] for run in runs for arm in arms)
+        for arm in arms[: 1 if is_shared else None]:
             for name, counts in run["filters"][arm].items():
-                filters[arm, name].append(counts)
+                filters["the base, for all arms" if is_shared else arm, name].append(counts)
     for (arm, name), counts in filters.items():
         rows.append([arm, name, percent([a / b for a, b, _ in counts]), percent([a / c for a, _, c in counts])])
     as_certificates = markdown(["sampled by", "filter", "precision", "recall"], rows, "llrr")
     opening = f"{len(runs)} bases; means with 95% intervals over bases; of all hops unless it says other."
-    return "\n".join([f"{opening}\n", greedy, answers, as_certificates])
+    return "\n".join([f"{opening}\n", greedy, *by_hops, answers, as_certificates])
+
+
+def _by_hops(runs: list[dict[str, Any]]) -> str:
+    """Return rates at the start and after the last round for each number of hops, as Markdown."""
+    own = runs[0]["hops"]
+    hops = sorted(next(iter(own.values())), key=int)
+    rows = [
+        [rate, arm, *(f"{100 * over_bases([run['hops'][arm][n][rate] for run in runs])['mean']:.1f}" for n in hops)]
+        for rate in RATES for arm in own
+    ]  # fmt: skip
+    return markdown(["rate", "model", *(f"{n} hop{'s' * (n != '1')}" for n in hops)], rows, "ll" + "r" * len(hops))
 
 
 def percent(values: list[float]) -> str:
@@ -102,8 +123,8 @@ def _share(kept: list[dict[str, int]], answer: str) -> str:
 
 def main(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN..")],
-    beyond: Annotated[int, typer.Option("--beyond", help="The most hops that the bases were taught.")],
     out: Annotated[Path, typer.Option("--out", help="The folder of details.json and details.md.")],
+    beyond: Annotated[int | None, typer.Option("--beyond", help="The most hops that the bases were taught.")] = None,
 ) -> None:
     """Write greedy rates, rates by gold answer and cheap filters over bases."""
     found = {"beyond": beyond, "runs": [details(run, beyond) for run in runs]}

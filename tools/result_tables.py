@@ -57,9 +57,11 @@ def _readme() -> Iterator[str]:
     yield _answers(read(RESULTS / "answer" / "pooled.json")[-1], read(RESULTS / "answer" / "seed-0.json"))
 
 
-def _over_bases(experiment: str, asked: Sequence[tuple[str, str]], rivals: Sequence[str]) -> Iterator[str]:
+def _over_bases(
+    experiment: str, asked: Sequence[tuple[str, str]], rivals: Sequence[str], folder: str = ""
+) -> Iterator[str]:
     """Yield the rows of a comparison over bases: a rate on some problems each."""
-    folder = experiment.replace(" ", "-")
+    folder = folder or experiment.replace(" ", "-")
     found = read(RESULTS / folder / "bases.json")
     n = _bases(found)
     for counted, problems in asked:
