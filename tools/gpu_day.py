@@ -74,7 +74,7 @@ def _run_sets(model: Mapping[str, object], *, toy: bool, measured: int = 1500) -
     sizes = {"star.problems_per_round": 800, "evaluation.num_problems": measured, "training.max_steps": 120}
     batches = {"sampling.batch_size": 400, "evaluation.batch_size": 500}
     tiny = {"star.problems_per_round": 4, "evaluation.num_problems": 6, "sampling.batch_size": 8}
-    return _set(model | (tiny | _toy_model() if toy else sizes | batches))
+    return _set({**model, **(tiny | _toy_model() if toy else sizes | batches)})
 
 
 def _warm(name: str, folder: Path, dataset: str, seed: int, *, toy: bool) -> Iterator[Step]:

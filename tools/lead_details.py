@@ -7,6 +7,7 @@ bases. Filters are measured on what an arm sampled for training, in all rounds; 
 certified. Without `--beyond` problems of all hops count, and rates are told for each number of hops.
 """
 
+import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,15 +17,16 @@ import typer
 from rollout.records.traces import Trace, read_trace
 from tools.cheap_filters import measured
 from training.commands.traces import trace_files
-from training.records.store import read_records, write_json, write_text
+from training.records.store import read_records, read_text, write_json, write_text
 from training.reporting.bases import over_bases
 from training.reporting.runs import read_arms
-from training.reporting.sentences import points
+from training.reporting.sentences import p_value, points
 from training.tables import markdown
 
 RATES = ("certified", "right")
 MODES = ("sampled", "greedy")
 FIRST = "strict"
+WITHIN = ("b", "metric", "difference", "interval", "p", "n")
 
 
 def details(run: Path, beyond: int | None) -> dict[str, Any]:
@@ -32,6 +34,10 @@ def details(run: Path, beyond: int | None) -> dict[str, Any]:
     found: dict[str, Any] = {"run": run.name, "rates": {}, "answers": {}, "kept": {}, "filters": {}}
     if beyond is None:
         found["hops"] = {}
+        compared = json.loads(read_text(run / "report.json"))["comparisons"]
+        found["within"] = [
+            {key: c[key] for key in WITHIN} for c in compared if c["a"] == FIRST and c["metric"] != "gain"
+        ]
     for arm in read_arms(run):
         [last] = arm.rounds[-1]  # one sampling seed
         if beyond is None:
@@ -78,7 +84,7 @@ def page(found: dict[str, Any]) -> str:
         for arm in arms for answer in runs[0]["answers"][arm]
     ]  # fmt: skip
     answers = markdown(["arm", "gold answer", *RATES, "of what was kept"], rows, "llrrr")
-    by_hops = [_by_hops(runs)] if beyond is None else []
+    by_hops = [_within(runs), _by_hops(runs)] if beyond is None else []
     rows = []
     filters: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
     for run in runs:
@@ -91,6 +97,15 @@ def page(found: dict[str, Any]) -> str:
     as_certificates = markdown(["sampled by", "filter", "precision", "recall"], rows, "llrr")
     opening = f"{len(runs)} bases; means with 95% intervals over bases; of all hops unless it says other."
     return "\n".join([f"{opening}\n", greedy, *by_hops, answers, as_certificates])
+
+
+def _within(runs: list[dict[str, Any]]) -> str:
+    """Return strict's leads on each base alone, paired by problem, as Markdown."""
+    rows = [
+        [run["run"], c["metric"], c["b"], f"{points(c['difference'])} ({points(c['interval'])})", p_value(c["p"])]
+        for run in runs for c in run["within"]
+    ]  # fmt: skip
+    return markdown(["on one base", "rate", "strict over", "points (95%)", "p, McNemar"], rows, "lllrr")
 
 
 def _by_hops(runs: list[dict[str, Any]]) -> str:
@@ -118,7 +133,7 @@ def lead(values: list[float]) -> str:
 
 
 def _share(kept: list[dict[str, int]], answer: str) -> str:
-    return percent([each[answer] / sum(each.values()) for each in kept])
+    return percent([each[answer] / max(1, sum(each.values())) for each in kept])
 
 
 def main(
