@@ -3,10 +3,6 @@
 In a batch of models of one size, constants and functions are the same, and each ground atom has an integer of truth
 values, a bit for a model. With one object the batch is all there is, where that fits. What is found is evaluated again
 by `critics.replay.first_order.models`; what is not found says nothing.
-
-While a formula is evaluated, a value has a block of bits, one bit for each model, for every choice of objects for the
-variables in scope; the innermost variable is the highest digit of a block's number. So a connective is one operation on
-integers, and a quantifier joins the blocks of its variable.
 """
 
 import random
@@ -22,8 +18,6 @@ MAX_ATOMS = 16
 """65,536 assignments: an operation takes a microsecond. With more, a solver is better."""
 Ground: TypeAlias = Callable[[fo.Atom | fo.Equality, Mapping[str, int]], int]
 """Returns in which models an atom holds, given the objects of its variables."""
-MAX_BLOCKS = 1_024
-"""Blocks of one value; the objects of variables further inside are tried one by one."""
 BATCH = 512
 """Models in a batch."""
 SIZES = (1, 2, 2, 2, 3, 2, 3, 2, 3)
@@ -104,7 +98,7 @@ def joined(operator: fo.Operator, operands: Sequence[int], everywhere: int) -> i
 
 
 def num_steps(formula: fo.Formula, size: int) -> int:
-    """Return how many formulas are evaluated if each quantifier tries each object: a bound on the blocks of bits."""
+    """Return how many formulas are evaluated if each quantifier tries each object."""
     if isinstance(formula, fo.Not):
         return 1 + num_steps(formula.body, size)
     if isinstance(formula, fo.Compound):
@@ -114,75 +108,25 @@ def num_steps(formula: fo.Formula, size: int) -> int:
 
 def holding(formula: fo.Formula, size: int, num: int, ground: Ground) -> int:
     """Return in which of `num` models, which share the objects `0 .. size - 1`, a formula holds: a bit for each."""
-    used = {
-        name
-        for part in fo.subformulas(formula)
-        if isinstance(part, fo.Atom | fo.Equality)
-        for name in fo.variables_of(part)
-    }
-    return _SampledEvaluation(size, num, ground, frozenset(used)).value(formula, (), {})
+    everywhere = (1 << num) - 1
+    atoms = (part for part in fo.subformulas(formula) if isinstance(part, fo.Atom | fo.Equality))
+    used = {name for atom in atoms for name in fo.variables_of(atom)}
 
-
-@dataclass(frozen=True, slots=True)
-class _SampledEvaluation:
-    size: int
-    num: int
-    ground: Ground
-    used: frozenset[str]
-    """Variables that stand in some atom: quantifiers of others, of which there may be many, are passed over."""
-
-    def value(self, formula: fo.Formula, scope: tuple[str, ...], objects: Mapping[str, int]) -> int:
-        """Return a block for each choice of objects for the variables in scope; `objects` are those of inner ones."""
+    def value(part: fo.Formula, objects: Mapping[str, int]) -> int:
         # Tests of the type and no `match`: most of the time of looking for a model is spent here.
-        if isinstance(formula, fo.Not):
-            return self._everywhere(scope) ^ self.value(formula.body, scope, objects)
-        if isinstance(formula, fo.Compound):
-            values = [self.value(operand, scope, objects) for operand in formula.operands]
-            return joined(formula.operator, values, self._everywhere(scope))
-        if isinstance(formula, fo.Quantified):
-            return self._over_all(formula, scope, objects)
-        return self._spread(formula, scope, frozenset(fo.variables_of(formula)) - objects.keys(), objects)
+        if isinstance(part, fo.Not):
+            return everywhere ^ value(part.body, objects)
+        if isinstance(part, fo.Compound):
+            return joined(part.operator, [value(operand, objects) for operand in part.operands], everywhere)
+        if not isinstance(part, fo.Quantified):
+            return ground(part, objects)
+        if part.variable not in used:
+            return value(part.body, objects)
+        operator = fo.Operator.AND if part.quantifier is fo.Quantifier.ALL else fo.Operator.OR
+        values = [value(part.body, {**objects, part.variable: number}) for number in range(size)]
+        return joined(operator, values, everywhere)
 
-    def _everywhere(self, scope: tuple[str, ...]) -> int:
-        return _ones(self.num * self.size ** len(scope))
-
-    def _over_all(self, formula: fo.Quantified, scope: tuple[str, ...], objects: Mapping[str, int]) -> int:
-        body, variable = formula.body, formula.variable
-        if variable not in self.used:
-            return self.value(body, scope, objects)
-        if self.size ** (len(scope) + 1) > MAX_BLOCKS:
-            values = [self.value(body, scope, {**objects, variable: number}) for number in range(self.size)]
-        else:
-            width, value = self.num * self.size ** len(scope), self.value(body, (*scope, variable), objects)
-            values = [value >> width * number & _ones(width) for number in range(self.size)]
-        operator = fo.Operator.AND if formula.quantifier is fo.Quantifier.ALL else fo.Operator.OR
-        return joined(operator, values, self._everywhere(scope))
-
-    def _spread(
-        self, atom: fo.Atom | fo.Equality, scope: tuple[str, ...], free: frozenset[str], objects: Mapping[str, int]
-    ) -> int:
-        """Return an atom's blocks; a variable that it has not, or that an inner one hides, changes none."""
-        if not scope or not free:
-            return self.ground(atom, objects) * _repeated(self.num, self.size ** len(scope))
-        outer, variable = scope[:-1], scope[-1]
-        width, value = self.num * self.size ** len(outer), 0
-        if variable not in free:
-            return self._spread(atom, outer, free, objects) * _repeated(width, self.size)
-        for number in reversed(range(self.size)):
-            block = self._spread(atom, outer, free - {variable}, {**objects, variable: number})
-            value = value << width | block
-        return value
-
-
-@lru_cache(maxsize=256)
-def _ones(num: int) -> int:
-    return (1 << num) - 1
-
-
-@lru_cache(maxsize=256)
-def _repeated(width: int, times: int) -> int:
-    """Return what a block is to be multiplied with to stand so many times."""
-    return _ones(width * times) // _ones(width)
+    return value(formula, {})
 
 
 class _TooLarge(Exception):  # noqa: N818
