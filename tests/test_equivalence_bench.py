@@ -8,8 +8,8 @@ import pytest
 from critics.formats.equivalence.critic import decide, read_pair
 from critics.formats.equivalence.language import Language, read_formula, read_regex
 from critics.formats.equivalence.sampling import Different, Equivalent
-from critics.logic.first_order.printing import canonical
 from critics.replay.equivalences.regex import write_regex
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import flattened
 from tools.bench.catalogue import bench
 from tools.bench.counterparts import formula_counterpart, regex_counterpart

@@ -29,13 +29,13 @@ from critics.formats.equivalence.sampling import (
     shown_difference,
     truth_table,
 )
-from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import SolverBudget
 from critics.replay.certificate import TooLarge
 from critics.replay.equivalences.automaton import distinguishing_word, minimal_automaton
 from critics.replay.equivalences.graph import Graph
 from critics.replay.equivalences.regex import EmptyWord, Letter, Regex, Sequence, Star, Union
 from critics.replay.first_order.models import Model, assignments, read_model, satisfies
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.reader import read as formula_of
 from critics.replay.first_order.syntax import (
     Atom,

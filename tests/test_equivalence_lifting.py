@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 
 from critics.formats.equivalence.sampling import Ground, holding, num_steps
-from critics.logic.first_order.parser import parse
 from critics.replay.first_order.models import Model, satisfies
+from critics.replay.first_order.parser import parse
 from critics.replay.first_order.syntax import Atom, Constant, Equality, Formula, Term, Variable
 
 NUM = 24

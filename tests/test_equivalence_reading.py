@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.formats.equivalence.language import Language, is_alphabet, read_expression, read_formula, read_regex
-from critics.logic.first_order.printing import canonical
 from critics.replay.equivalences.automaton import distinguishing_word
 from critics.replay.equivalences.regex import MAX_DEPTH, MAX_SYMBOLS, write_regex
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import FormulaError, flattened
 
 EXPRESSIONS = {

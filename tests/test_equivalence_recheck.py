@@ -14,7 +14,6 @@ import pytest
 
 from critics.formats.equivalence.critic import judge_equivalence
 from critics.formats.equivalence.language import Language, read_formula
-from critics.logic.first_order.printing import canonical
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck.index import recheck_one
 from critics.recheck.rejudging import recheck
@@ -24,7 +23,7 @@ from critics.replay.equivalences.automaton import matches
 from critics.replay.equivalences.checker import check_equivalence as replay
 from critics.replay.equivalences.graph import Graph
 from critics.replay.equivalences.regex import read_canonical
-from critics.replay.first_order.reader import read
+from critics.replay.first_order.reader import canonical, read
 from critics.replay.first_order.syntax import Compound, Formula, Not, Operator
 from critics.replay.solvers import Trust
 from critics.verdict import Certified, verdict_record

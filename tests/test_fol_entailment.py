@@ -12,17 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.formats.fol.program import read_program
-from critics.logic.first_order.parser import parse
-from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import (
     Answer,
     SolverBudget,
     decide,
     solve,
 )
-from critics.logic.first_order.theory import closed_all
 from critics.replay import solvers
 from critics.replay.first_order.models import MAX_SIZE, Model, read_model, satisfies
+from critics.replay.first_order.parser import parse
+from critics.replay.first_order.reader import canonical, closed_all
 from critics.replay.first_order.reader import read as formula_of
 from critics.replay.first_order.smtlib import script
 from critics.replay.first_order.syntax import (

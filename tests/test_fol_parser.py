@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critics.formats.fol.program import read_program
-from critics.logic.first_order.parser import MAX_DEPTH, Parsed, parse
-from critics.logic.first_order.printing import canonical
-from critics.logic.first_order.tokens import ANNOTATED, GENERATED, Notation
+from critics.replay.first_order.parser import MAX_DEPTH, Parsed, parse
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import (
     Application,
     Atom,
@@ -35,6 +34,7 @@ from critics.replay.first_order.syntax import (
     open_names,
     signature,
 )
+from critics.replay.first_order.tokens import ANNOTATED, GENERATED, Notation
 
 READ = {
     "precedence": ("¬p ∧ q ∨ r ⊕ s → t ↔ u", "((((¬p ∧ q) ∨ r) ⊕ s) → t) ↔ u"),

@@ -226,7 +226,7 @@ SENTENCES: list[tuple[str, str, bool]] = [
 
 @pytest.mark.parametrize(("said", "formula", "is_it"), SENTENCES)
 def test_a_formula_is_laid_beside_its_one_sentence(said: str, formula: str, is_it: bool) -> None:
-    from critics.logic.first_order.parser import parse
+    from critics.replay.first_order.parser import parse
     from critics.text.faithfulness.alignment import Passed, ReadProblem
 
     read = ReadProblem(Problem("p", "mine", said, said))

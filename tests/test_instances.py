@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from critics.logic.first_order.parser import parse
 from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.entailments import refuted
+from critics.replay.first_order.parser import parse
 from critics.replay.first_order.smtlib import script
 from critics.replay.solvers import Budget, ask_z3
 

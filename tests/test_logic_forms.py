@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from critics.logic.first_order.parser import parse
 from critics.problem import Problem
+from critics.replay.first_order.parser import parse
 from rollout.published.logic_forms import (
     LOGIC_CLASSES,
     LogicClass,

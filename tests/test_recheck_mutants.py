@@ -20,8 +20,6 @@ import pytest
 from critics.formats.csp.language import read_csp
 from critics.formats.logic_program.language import read_logic_program
 from critics.judge import judge_record
-from critics.logic.first_order.parser import parse
-from critics.logic.first_order.theory import read_theory
 from critics.logic.programs.sections import Repairs
 from critics.problem import Formal
 from critics.recheck.rejudging import recheck
@@ -29,6 +27,8 @@ from critics.replay.certificate import digest
 from critics.replay.equivalences.graph import Graph
 from critics.replay.finite.terms import OUTSIDE, Application, Constant, Operator, Quantified, Term, Variable, operated
 from critics.replay.first_order.models import Model, satisfies
+from critics.replay.first_order.parser import parse
+from critics.replay.first_order.reader import read_theory
 from critics.replay.first_order.syntax import Not
 from critics.replay.formula import canonical_statement, parse_literal, parse_statement
 

@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from critics.logic.first_order.parser import parse
 from critics.problem import Problem, is_list
 from critics.replay.answer_sets.language import AspError, AspRule, Choice, constants_of, is_variable
 from critics.replay.answer_sets.submission import Connective, Submission, read_query, submission_of
+from critics.replay.first_order.parser import parse
 from critics.replay.first_order.syntax import (
     Compound,
     Formula,

@@ -28,7 +28,7 @@ from critics.grammar.predicates import RULES
 from critics.grammar.sentences import sentence
 from critics.grammar.tokens import Token, UnreadMark, tokenize
 from critics.grammar.words import REFUSED
-from critics.logic.first_order.printing import canonical
+from critics.replay.first_order.reader import canonical
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 80

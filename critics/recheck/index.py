@@ -40,9 +40,7 @@ def replayed(certificate: SealedCertificate) -> Trust:
         case "csp-model" | "program-options":
             from critics.replay.finite.models import check_options as check
         case "fol-entailment":
-            from critics.replay.first_order.entailments import check_entailment
-
-            return check_entailment(certificate, _canonical)
+            from critics.replay.first_order.entailments import check_entailment as check
         case "z3-script":
             from critics.replay.scripts import check_script as check
         case "english-proof":
@@ -68,14 +66,6 @@ def _replay_derivation(certificate: SealedCertificate) -> Trust:
         if is_contradictory(statements, parse_literal(evidence["goal"])):
             raise Rejected("inconsistent_context")
     return Trust.CHECKED
-
-
-def _canonical(texts: list[str]) -> list[str]:
-    """Return formulas in any notation in canonical text; raises `ValueError`."""
-    from critics.logic.first_order.parser import parse
-    from critics.logic.first_order.printing import canonical
-
-    return [canonical(parse(text).formula) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)

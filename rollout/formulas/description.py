@@ -10,9 +10,9 @@ Every word says how many parts follow, so that no bracket is needed. Groups of m
 from collections.abc import Sequence
 
 from critics.formats.equivalence.language import Language
-from critics.logic.first_order.printing import canonical
 from critics.replay.equivalences import regex as re_
 from critics.replay.equivalences.regex import Regex, write_regex
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import (
     Atom,
     Compound,

@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 
 from critics.errors import InputError
 from critics.formats.equivalence.language import Language, read_regex
-from critics.logic.first_order.printing import canonical
 from critics.problem import Formal, Problem
 from critics.replay.equivalences.regex import Regex, write_regex
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import Atom, Constant, Formula, Quantified, Quantifier, subformulas
 from rollout.formulas.derivation import GrammarTree, Production, automaton_sizes, draw, sizes, symbols, uses
 from rollout.formulas.expression import formula_of, regex_of, scopes

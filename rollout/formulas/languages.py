@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Literal
 
 from critics.errors import InputError
 from critics.formats.equivalence.language import Language, is_alphabet
-from critics.logic.first_order.tokens import is_plain
 from critics.replay.first_order.syntax import Atom, Constant, Term, Variable
+from critics.replay.first_order.tokens import is_plain
 from rollout.formulas.derivation import (
     FIRST_ORDER,
     MAX_DEPTH,

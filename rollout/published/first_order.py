@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
-from critics.logic.first_order.parser import parse
-from critics.logic.first_order.printing import canonical
 from critics.problem import Formal, Problem, RecordError, read_problem
+from critics.replay.first_order.parser import parse
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import FormulaError, open_names, signature
 from rollout.published.logic_forms import problem_classes
 from rollout.published.records import Fields, PublishedRecord, as_fields, as_texts, loader, read_all, read_entries

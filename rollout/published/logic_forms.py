@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
-from critics.logic.first_order.parser import parse
 from critics.problem import Problem, is_list
+from critics.replay.first_order.parser import parse
 from critics.replay.first_order.syntax import (
     Atom,
     Compound,

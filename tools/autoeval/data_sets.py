@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from critics.formats.equivalence.language import Language
-from critics.logic.first_order.parser import parse
 from critics.problem import Problem
+from critics.replay.first_order.parser import parse
 from rollout.formulas.sameness import is_constant, names_key
 from training.autoeval.scores import STRATA, value_of
 from training.outcomes import Record

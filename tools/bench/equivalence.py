@@ -18,9 +18,9 @@ from critics.formats.equivalence.critic import decide_regex, judge_equivalence
 from critics.formats.equivalence.decision import decide_first_order, decide_propositional
 from critics.formats.equivalence.language import Language, read_expression, read_formula, read_regex
 from critics.formats.equivalence.sampling import UndecidedPair
-from critics.logic.first_order.printing import canonical
 from critics.problem import Attempt, Problem
 from critics.replay.equivalences.regex import Regex, write_regex
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import Formula
 from rollout.formulas.ahead import generate_ahead
 from rollout.formulas.generator import generate

@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from critics.errors import InputError
-from critics.logic.first_order.printing import canonical
 from critics.logic.programs.ordering_text import At, Claim, read_ordering
 from critics.problem import Formal, Problem
 from critics.replay.clauses import Implication, OutOfWork
-from critics.replay.first_order.reader import first_order
+from critics.replay.first_order.reader import canonical, first_order
 from critics.replay.first_order.syntax import Compound, Formula, FormulaError, Operator, Quantified, Quantifier
 from critics.replay.formula import Literal, parse_literal, parse_statement
 from critics.replay.kernel import WorkLimitExceeded

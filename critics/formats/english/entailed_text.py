@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import DEFAULT_BUDGET, contingent, decided, version
 from critics.problem import Problem
 from critics.replay.first_order.models import Model
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import Formula
 from critics.replay.grades import Grade
 from critics.text.english.moves import Move

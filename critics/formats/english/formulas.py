@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from critics.grammar.text import claim
-from critics.logic.first_order.parser import parse
 from critics.problem import Problem, is_list, is_object
+from critics.replay.first_order.parser import parse
 from critics.replay.first_order.syntax import Formula, FormulaError, open_names
 from critics.text.english import phrases
 from critics.text.english.passage import TextSentence, lines

@@ -31,10 +31,10 @@ from critics.formats.english.reasoner import Reasoner
 from critics.grammar.inflection import article
 from critics.grammar.lexicon import third_person
 from critics.grammar.reader import Reader, Reading
-from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import decide
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import (
     Atom,
     Compound,

@@ -9,9 +9,9 @@ from itertools import combinations
 
 from critics.formats.english.entailed_text import BadMove, Case, Outcome, Step
 from critics.logic.first_order.knowledge import Knowledge, RuleSupport
-from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.shapes import asks_for, conditions, is_choice, is_existential, is_fact, stronger
 from critics.logic.first_order.solvers import Answer
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import (
     Atom,
     Constant,

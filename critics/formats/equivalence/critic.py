@@ -15,7 +15,6 @@ from typing import TypeAlias
 from critics.formats.equivalence.decision import decide_first_order, decide_propositional, is_constant
 from critics.formats.equivalence.language import ALPHABET, Language, is_alphabet, read_formula, read_regex
 from critics.formats.equivalence.sampling import Different, Equivalent, Outcome, UndecidedPair
-from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer, SolverBudget, solve
 from critics.problem import Attempt, Formal, Problem, is_object
 from critics.replay.answers import in_terms_of
@@ -24,6 +23,7 @@ from critics.replay.equivalences.automaton import distinguishing_word, matches, 
 from critics.replay.equivalences.checker import ENGINE, KINDS
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order import syntax as fo
+from critics.replay.first_order.reader import canonical
 from critics.replay.replies import json_object
 from critics.replay.semantics import SEMANTICS
 from critics.text.reference import text_contradicts

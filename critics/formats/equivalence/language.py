@@ -1,6 +1,6 @@
 """The languages of `equivalence` attempts, and reading a text in one of them as models write it.
 
-Formulas are read by `critics.logic.first_order.parser` in its notation for generated vocabularies: the stop of a
+Formulas are read by `critics.replay.first_order.parser` in its notation for generated vocabularies: the stop of a
 quantifier reaches as far as it can, → groups to the right, names do not depend on case, free variables stay free. What
 a grammar of AutoEval has no place for is refused here: equality, a first-order atom in a propositional formula, a name
 that begins with a digit. 3-CNF is a way to generate formulas; read, they are propositional.
@@ -13,10 +13,10 @@ else is refused: `0+1` may be a union or a repetition.
 import re
 from enum import Enum
 
-from critics.logic.first_order.parser import Parsed, parse
-from critics.logic.first_order.tokens import GENERATED, PAIRS, is_plain, stripped, unwrapped
 from critics.replay.equivalences.regex import MAX_CHARACTERS, Regex, RegexReading
+from critics.replay.first_order.parser import Parsed, parse
 from critics.replay.first_order.syntax import Atom, Equality, Formula, FormulaError, Quantified, signature, subformulas
+from critics.replay.first_order.tokens import GENERATED, PAIRS, is_plain, stripped, unwrapped
 
 _GLUED_OR = re.compile(r"(?<=\d)[vV](?=[\s¬~!(\[\\])")
 """The letter `v` for ∨ without the blank before it, as in `p1v p2`."""

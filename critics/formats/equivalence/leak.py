@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 
 from critics.formats.equivalence.language import Language, read_formula, read_regex
-from critics.logic.first_order.tokens import OPERATORS
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order import syntax as fo
+from critics.replay.first_order.tokens import OPERATORS
 
 MAX_CHARACTERS = 20_000
 MAX_PARTS = 200

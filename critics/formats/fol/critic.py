@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from critics.formats.fol.program import Program, in_terms_of_theory, read_program
 from critics.logic.cores import smallest
-from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import (
     DEFAULT_BUDGET,
     Answer,
@@ -24,12 +23,12 @@ from critics.logic.first_order.solvers import (
     solve,
     version,
 )
-from critics.logic.first_order.theory import FolTheory, closed_all, read_theory
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.entailments import KIND, reworded, shares_vocabulary, unstated
 from critics.replay.first_order.models import Model
+from critics.replay.first_order.reader import FolTheory, canonical, closed_all, read_theory
 from critics.replay.formula import FormulaError as AnyFormulaError
 from critics.text.reference import ReferenceMismatch, holds_in_semantics, reference, text_contradicts
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict

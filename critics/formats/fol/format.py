@@ -36,7 +36,7 @@ class FirstOrder(Format):
 
     def proved(self, attempt: Attempt, spans: Sequence[Span]) -> str:
         from critics.formats.fol.program import read_program
-        from critics.logic.first_order.printing import canonical
+        from critics.replay.first_order.reader import canonical
 
         program = read_program(self.answered(attempt).completion)
         return "\n".join(["Premises:", *map(canonical, program.premises), "Conclusion:", canonical(program.conclusion)])

@@ -7,11 +7,10 @@ or missing, and nothing is taken from it. In LINC's layout the notation is NLTK'
 import re
 from dataclasses import dataclass, replace
 
-from critics.logic.first_order.parser import parse
-from critics.logic.first_order.theory import FolTheory
-from critics.logic.first_order.tokens import ANNOTATED, NLTK, Notation
-from critics.replay.first_order.reader import folded
+from critics.replay.first_order.parser import parse
+from critics.replay.first_order.reader import FolTheory, folded
 from critics.replay.first_order.syntax import Formula, FormulaError, signature
+from critics.replay.first_order.tokens import ANNOTATED, NLTK, Notation
 
 MAX_CHARACTERS = 20_000
 """Longer programs are not read; the longest published one has 5,000."""

@@ -43,9 +43,9 @@ from critics.formats.z3_python.report import (
 )
 from critics.formats.z3_python.values import ScriptError
 from critics.grammar.inflection import is_plural, singular
-from critics.logic.first_order.theory import FolTheory, read_theory
 from critics.problem import Attempt, Problem
 from critics.replay.first_order import syntax
+from critics.replay.first_order.reader import FolTheory, read_theory
 from critics.replay.formula import FormulaError
 from critics.replay.scripts import Mode, Term, conjuncts, needed, negated, opened, script, symbols, written
 from critics.text.question import read_question

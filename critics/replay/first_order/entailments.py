@@ -1,12 +1,11 @@
 """Replay of entailments, `fol-entailment` and `english-entailment`: models are evaluated, the rest a solver confirms.
 
 What is compared with a reference is compared here as well: every premise is one of its axioms or follows from one of
-them alone, and the conclusion is its goal. A reference in Horn statements is read here; one in first-order logic comes
-in whatever notation, and who asks hands over a reader (`Canonical`) that gives its canonical text. That premises and
-steps say what the sentences beside them say is for their critic to judge again (`critics.recheck.rejudging`).
+them alone, and the conclusion is its goal. That premises and steps say what the sentences beside them say is for their
+critic to judge again (`critics.recheck.rejudging`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, count, permutations, product
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 from critics.replay.answers import check_claim
 from critics.replay.certificate import (
     UNTRUSTED,
-    Formal,
     Rejected,
     SealedCertificate,
     are_texts,
@@ -23,7 +21,7 @@ from critics.replay.certificate import (
 )
 from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.models import check_model
-from critics.replay.first_order.reader import first_order, folded, read
+from critics.replay.first_order.reader import read, read_theory
 from critics.replay.first_order.smtlib import script
 from critics.replay.first_order.syntax import (
     Application,
@@ -36,8 +34,6 @@ from critics.replay.first_order.syntax import (
     Operator,
     key,
 )
-from critics.replay.formula import FormulaError as HornError
-from critics.replay.formula import parse_literal, parse_statement
 from critics.replay.sat import Contradictory, check_proof, solve_clauses
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
@@ -49,15 +45,13 @@ MAX_COMPARED = 64
 MODELS = {"true": ("holds", "contingent"), "false": ("fails", "contingent"), "unknown": ("holds", "fails")}
 """The models that a result needs: of the premises and the conclusion, of the premises without it, and one that shows
 the conclusion to be neither a tautology nor a contradiction."""
-Canonical = Callable[[list[str]], list[str]]
-"""Gives formulas in any notation in canonical text."""
 
 
-def check_entailment(certificate: object, canonical: Canonical) -> Trust:
+def check_entailment(certificate: object) -> Trust:
     """Accept by returning what it rests on, or raise `Rejected` with the reason."""
     sealed = sealed_certificate(certificate, (KIND,))
     with UNTRUSTED:
-        return _check(sealed, canonical)
+        return _check(sealed)
 
 
 def _formulas(texts: list[str]) -> list[fo.Formula]:
@@ -105,7 +99,7 @@ def _check_mentioned(goal: fo.Formula, premises: list[fo.Formula]) -> None:
         raise Rejected("not_in_premises")
 
 
-def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
+def _check(certificate: SealedCertificate) -> Trust:
     evidence, formal = certificate.evidence, certificate.problem.formal
     result, texts = evidence["result"], [*evidence["premises"], evidence["conclusion"]]
     if result not in MODELS or len(texts) < 2:
@@ -113,7 +107,8 @@ def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
     check_claim(certificate, result)
     *premises, goal = _formulas(texts)
     answer = goal if result == "true" else fo.negated(goal)
-    theory = None if formal is None else _theory(formal, canonical)
+    known = None if formal is None else read_theory(formal)
+    theory = None if known is None else [*known.axioms, known.goal]
     # Evaluate the models that a result needs; there are no others.
     models = evidence["models"]
     stated = [*(theory or [])[:-1], *premises]
@@ -135,15 +130,6 @@ def _check(certificate: SealedCertificate, canonical: Canonical) -> Trust:
         asked.append([[*premises, fo.negated(answer)]])
     # All are asked, also after one that cvc5 could not tell: any of them may be rejected.
     return weakest(*[confirm(group) for group in asked])
-
-
-def _theory(formal: Formal, canonical: Canonical) -> list[fo.Formula]:
-    """Return the axioms of a reference, and last its goal."""
-    try:
-        statements = [*map(parse_statement, formal.axioms), parse_literal(formal.goal)]
-        return [folded(first_order(statement)) for statement in statements]
-    except HornError:
-        return list(map(read, canonical([*formal.axioms, formal.goal])))
 
 
 def _given_apart(premises: list[fo.Formula], answer: fo.Formula, result: str) -> list[list[list[fo.Formula]]]:

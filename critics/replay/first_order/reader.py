@@ -1,108 +1,133 @@
-"""Reader of canonical formulas, in which every group of two operators has brackets, and of Horn statements as formulas.
+"""The canonical text of a formula, which reads back as the same tree, its strict reader, and a problem's reference.
 
-The critics' reader of what people and models write is `critics.logic.first_order.parser`; nothing here mends anything.
+Every quantifier has a stop, and every group of operands its parentheses except the outermost. A quantified formula
+that is neither the whole formula nor right below a quantifier stands in parentheses, so that a wide and a narrow
+scope of the stop read the same. References come in whatever notation, or as Horn statements.
+
+Open premises are closed as Prover9 reads them, and never silently. A conclusion stays open: what it says of a name that
+no premise uses, it says of all objects or denies of all, which is how Prover9 reads an open goal and its negation.
 """
 
-import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from critics.replay import formula as horn
-from critics.replay.cursor import TokenCursor
+from critics.replay.certificate import Formal
 from critics.replay.first_order import syntax as fo
-
-MAX_CHARACTERS = 80_000
-MAX_DEPTH = 130
-_NAME = re.compile(r'"[^"]*"|\w+(?:[-.\'’$]\w+)*\+*')
-_TOKEN = re.compile(rf"[ ]+|({_NAME.pattern}|[()¬∧∨⊕→↔∀∃.,=≠])")
-_JOINING = {operator.value: operator for operator in fo.Operator}
+from critics.replay.first_order.parser import parse
+from critics.replay.first_order.tokens import is_plain
 
 
 def read(text: str) -> fo.Formula:
-    """Read canonical text; raises `ValueError`."""
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError("too long")
-    tokens = [token for token in _TOKEN.findall(text) if token]
-    if "".join(tokens).replace(" ", "") != text.replace(" ", ""):
-        raise ValueError("a character that is no part of the language")
-    reader = CanonicalReader(tokens)
-    formula = reader.group(frozenset(), 0)
-    if reader.peek():
-        raise ValueError("something stands after the end")
+    """Read canonical text, in which nothing is to be mended; raises `ValueError`."""
+    formula = parse(text).formula
+    if canonical(formula) != text:
+        raise ValueError("the text is not canonical")
+    if {"", "="} & {name for _, name in fo.signature([formula]).symbols()}:
+        # Attack: a predicate of the name of equality, which a model or a solver would take for it.
+        raise ValueError("a name should stand here")
     return formula
 
 
-class CanonicalReader(TokenCursor):
-    """Reader of canonical text; `bound` are the variables of the quantifiers around a part."""
-
-    def group(self, bound: frozenset[str], depth: int) -> fo.Formula:
-        """Read operands with one sign between them; with none it is the operand."""
-        first = self._operand(bound, depth)
-        sign = self.peek()
-        if sign not in _JOINING:
-            return first
-        operands = [first]
-        while self.takes(sign):
-            operands.append(self._operand(bound, depth))
-        if _JOINING[sign] not in (fo.Operator.AND, fo.Operator.OR) and len(operands) > 2:
-            raise ValueError(f"{sign} joins two")
-        return fo.Compound(_JOINING[sign], tuple(operands))
-
-    def _operand(self, bound: frozenset[str], depth: int) -> fo.Formula:
-        if depth > MAX_DEPTH:
-            raise ValueError("too deep")
-        if self.takes("¬"):
-            return fo.Not(self._operand(bound, depth + 1))
-        if self.peek() in ("∀", "∃"):
-            sign, variable = self.take(), self._name()
-            self.expect(".")
-            if variable[0] == '"':
-                raise ValueError("a variable in quotes")
-            return fo.Quantified(fo.Quantifier(sign), variable, self._operand(bound | {variable}, depth + 1))
-        if self.takes("("):
-            inner = self.group(bound, depth + 1)
-            self.expect(")")
-            return inner
-        name, terms = self._name(), self._arguments(bound, depth)
-        if self.peek() not in ("=", "≠"):
-            return fo.Atom(_plain(name), terms)
-        is_equal = self.take() == "="
-        equality = fo.Equality(_term(name, terms, bound), self._argument(bound, depth))
-        return equality if is_equal else fo.Not(equality)
-
-    def _argument(self, bound: frozenset[str], depth: int) -> fo.Term:
-        if depth > MAX_DEPTH:
-            raise ValueError("too deep")
-        name = self._name()
-        return _term(name, self._arguments(bound, depth), bound)
-
-    def _arguments(self, bound: frozenset[str], depth: int) -> tuple[fo.Term, ...]:
-        """Read the terms in brackets behind a name, if there are any."""
-        if not self.takes("("):
-            return ()
-        terms = [self._argument(bound, depth + 1)]
-        while self.takes(","):
-            terms.append(self._argument(bound, depth + 1))
-        self.expect(")")
-        return tuple(terms)
-
-    def _name(self) -> str:
-        token = self.take()
-        if _NAME.fullmatch(token) is None:
-            raise ValueError("a name should stand here")
-        return token
+def canonical(formula: fo.Formula) -> str:
+    """Return the canonical text; raises `FormulaError` for a variable that nothing binds."""
+    text = _formula(formula, frozenset())
+    if isinstance(formula, fo.Atom) and text.endswith('"'):
+        # Quotes round a whole text are taken for a wrapper.
+        return f"({text})"
+    return text[1:-1] if isinstance(formula, fo.Compound) else text
 
 
-def _term(name: str, terms: tuple[fo.Term, ...], bound: frozenset[str]) -> fo.Term:
-    if terms:
-        return fo.Application(_plain(name), terms)
-    return fo.Variable(name) if name in bound else fo.Constant(_plain(name))
+def _formula(formula: fo.Formula, bound: frozenset[str]) -> str:
+    # Tests of the type and no `match`: generating formulas is printing them, half of a formula is literals.
+    if isinstance(formula, fo.Atom):
+        return _symbol(formula.predicate, bound) + _list(formula.arguments, bound)
+    if isinstance(formula, fo.Not):
+        return _negation(formula.body, bound)
+    if isinstance(formula, fo.Compound):
+        operands = [_operand(operand, bound) for operand in formula.operands]
+        return "(" + f" {formula.operator.value} ".join(operands) + ")"
+    if isinstance(formula, fo.Quantified):
+        body = _formula(formula.body, bound | {formula.variable})
+        return f"{formula.quantifier.value}{formula.variable}. {body}"
+    return f"{_term(formula.left, bound)} = {_term(formula.right, bound)}"
 
 
-def _plain(name: str) -> str:
-    plain = name[1:-1] if name[0] == '"' else name
-    if plain in ("", "="):
-        # Attack: a predicate of the name of equality, which a model or a solver would take for it.
-        raise ValueError("a name should stand here")
-    return plain
+def _negation(body: fo.Formula, bound: frozenset[str]) -> str:
+    if isinstance(body, fo.Equality):
+        return f"{_term(body.left, bound)} ≠ {_term(body.right, bound)}"
+    return f"¬{_operand(body, bound)}"
+
+
+def _operand(formula: fo.Formula, bound: frozenset[str]) -> str:
+    text = _formula(formula, bound)
+    return f"({text})" if isinstance(formula, fo.Quantified) else text
+
+
+def _list(arguments: tuple[fo.Term, ...], bound: frozenset[str]) -> str:
+    return "(" + ", ".join([_term(argument, bound) for argument in arguments]) + ")" if arguments else ""
+
+
+def _term(term: fo.Term, bound: frozenset[str]) -> str:
+    if isinstance(term, fo.Constant):
+        return _symbol(term.name, bound)
+    if isinstance(term, fo.Application):
+        return _symbol(term.function, bound) + _list(term.arguments, bound)
+    if term.name in bound:
+        return term.name
+    raise fo.FormulaError("unbound", f"no quantifier binds the variable {term.name!r}")
+
+
+def _symbol(name: str, bound: frozenset[str]) -> str:
+    """Quote what would be read as a word of the language or as a bound variable."""
+    return name if is_plain(name) and name not in bound else f'"{name}"'
+
+
+@dataclass(frozen=True, slots=True)
+class FolTheory:
+    """Axioms and goal of a problem in first-order logic."""
+
+    axioms: tuple[fo.Formula, ...]
+    goal: fo.Formula
+    folded: bool
+    """Names compare without regard to case: the Horn language's are lower-case, programs' are not."""
+
+
+def read_theory(formal: Formal) -> FolTheory:
+    """Read a reference in first-order or in Horn notation; raises `critics.replay.formula.FormulaError`."""
+    try:
+        axioms = tuple(parse(axiom).formula for axiom in formal.axioms)
+        return FolTheory(axioms, parse(formal.goal).formula, folded=False)
+    except fo.FormulaError as error:
+        try:
+            statements = [horn.parse_statement(axiom) for axiom in formal.axioms]
+            goal = horn.parse_literal(formal.goal)
+        except horn.FormulaError:
+            raise error from None
+    return FolTheory(tuple(folded(first_order(s)) for s in statements), folded(first_order(goal)), folded=True)
+
+
+def closed(formula: fo.Formula) -> fo.Formula:
+    """Return the formula with all that was meant as a variable bound in front, universally."""
+    for name in reversed(fo.open_names([formula])):
+        formula = fo.Quantified(fo.Quantifier.ALL, name, _bound(formula, name))
+    return formula
+
+
+def closed_all(formulas: Iterable[fo.Formula]) -> tuple[fo.Formula, ...]:
+    """Return the closures, each formula's its own: Prover9 shares no variable between formulas."""
+    return tuple(map(closed, formulas))
+
+
+def _bound(formula: fo.Formula, name: str) -> fo.Formula:
+    """Put the variable for the constant, except where the formula binds that name itself."""
+
+    def leaf(term: fo.Variable | fo.Constant) -> fo.Term:
+        return fo.Variable(name) if term == fo.Constant(name) else term
+
+    if isinstance(formula, fo.Quantified) and formula.variable == name:
+        return formula
+    return fo.rebuilt(formula, lambda part: _bound(part, name), lambda term: fo.with_leaves(term, leaf))
 
 
 def first_order(statement: horn.Statement) -> fo.Formula:

@@ -15,10 +15,10 @@ from unicodedata import combining, normalize
 from critics.grammar.lexicon import Vocabulary, gerund, is_plural, past, third
 from critics.grammar.reader import Reading
 from critics.grammar.text import problem_reader
-from critics.logic.first_order.printing import canonical
 from critics.logic.first_order.solvers import Answer, can_fail, decide
 from critics.problem import TRUTH_VALUES, Attempt, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import (
     Application,
     Atom,

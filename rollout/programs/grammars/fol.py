@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from critics.logic.first_order.tokens import RESERVED
+from critics.replay.first_order.tokens import RESERVED
 from rollout.decoding.guide import PieceLanguage
 from rollout.programs.grammars.lark import COMMENT, END, SectionedLanguage, choice, literal, terminal, words_of
 

@@ -18,7 +18,8 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from critics.logic.first_order.tokens import (
+from critics.replay.first_order import syntax as fo
+from critics.replay.first_order.tokens import (
     ANNOTATED,
     NO_SUCH,
     OPERATOR_WORDS,
@@ -31,7 +32,6 @@ from critics.logic.first_order.tokens import (
     tokenize,
     unwrapped,
 )
-from critics.replay.first_order import syntax as fo
 
 MAX_DEPTH = 120
 """Brackets, signs and terms within each other; the deepest published formula has fewer than 20."""
