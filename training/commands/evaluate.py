@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from training.workers.strategies import NamedModel
 
 EXAMPLE = "certistar evaluate configs/smoke.yaml --problems problems.jsonl --adapter adapter"
-RETRY_COUNTS = ("right", "compiled", "tests_passed", "certified")
-
-
 Problems = Annotated[
     list[Path] | None,
     typer.Option("--problems", help="Problems as JSON lines (repeatable); the held-out ones, if none."),
@@ -126,8 +123,6 @@ def evaluate(
         entries: list[LeaderboardEntry] = []
         for model, arm in product(chosen, own):
             entries.append(entry(model, arm, how, out, priced.get(model.label), traces))
-            labels = [model.label] * (len(chosen) > 1) + [arm.name] * (len(own) > 1)
-            _say_mode(", ".join(labels), entries[-1].mode, quiet=as_json)
     _write(entries, (given, wanted), out, table, as_json=as_json)
 
 
@@ -155,7 +150,7 @@ def _write(
     *,
     as_json: bool,
 ) -> None:
-    """Write the table and, into the folder, the figure beside it; print the modes by model and arm where asked to.
+    """Write the table and, into the folder, the figure beside it; print the table, or the modes by model and arm.
 
     A level of which there is one alone is left out.
     """
@@ -176,39 +171,5 @@ def _write(
             by_model.setdefault(found.model, {})[found.arm] = found.mode
         told = {model: modes if len(modes) > 1 else next(iter(modes.values())) for model, modes in by_model.items()}
         print(json.dumps(told if len(told) > 1 else next(iter(told.values()))))
-
-
-def _say_mode(label: str, mode: "Record", *, quiet: bool) -> None:
-    """Print rates with their intervals, and content effects where problems are of several conditions."""
-    from critics.replay.grades import grades_said
-    from training.outcomes import Proportion
-    from training.reporting.programs import stage_lines
-    from training.reporting.samples import NAMES
-
-    if quiet:
-        return
-    label, n = f"{label}: " if label else "", mode["n"]
-    for name, key in (("accuracy", "right"), ("certified", "certified"), ("lucky", "lucky"), ("answered", "answered")):
-        rate = Proportion(mode[key], n)
-        low, high = rate.interval
-        say(f"{label}{name}: {rate.rate:.1%} (95% {low:.1%} to {high:.1%}, {mode[key]} of {n})")
-    if mode["certified"]:
-        say(f"{label}certified by grade: {grades_said(mode['grades'])}")
-    say(
-        f"{label}no answer {mode['no_answer']}, abstained {mode['abstained']}, "
-        f"formally wrong {mode['wrong_formal']}; "
-        f"accuracy with a guess for each no answer: {mode['accuracy_with_guess']:.1%}"
-    )
-    for level in mode.get("by_retries", ()):
-        shares = (f"{key.replace('_', ' ')} {level[key] / level['n']:.1%}" for key in RETRY_COUNTS)
-        say(f"{label}after {level['retries']} retries: {', '.join(shares)}")
-    for line in stage_lines(mode.get("by_stage", ())):
-        say(f"{label}{line}")
-    for row in mode.get("at_k", ()):
-        rates = {name: row[name]["rate"] for name in NAMES}
-        shown = (f"{name}@{row['k']} {rate:.1%}" for name, rate in rates.items() if rate is not None)
-        say(f"{label}{', '.join(shown)} ({row['problems']} problems)")
-    conditions = mode["by_condition"]
-    for condition, cell in conditions.items() if len(conditions) > 1 else ():
-        right = cell["right"]
-        say(f"{label}accuracy, {condition}: {right / cell['n']:.1%} ({right} of {cell['n']})")
+    else:
+        say(shown)

@@ -25,7 +25,7 @@ from training.lineage.entries import LINEAGE, check_dataset
 from training.lineage.kept import CERTIFICATES, EXAMPLES, TAGS, by_grade, what_is_kept, write_card
 from training.lineage.revocation import check_unrevoked
 from training.outcomes import Proportion, Record
-from training.records.run_folder import RunLine, read_run
+from training.records.run_folder import read_run
 from training.records.store import read_records, write_json, write_text
 from training.tables import markdown, with_interval
 
@@ -113,29 +113,14 @@ def _secrets() -> Iterator[tuple[str, str]]:
 def adapter_card(repository: str, found: Found) -> str:
     """Return the card of an adapter: data, filter, results with intervals, lineage, and how to recheck it."""
     assert found.adapter is not None
-    name, line = repository.rpartition("/")[2], found.line
-    manifest, config = read_manifest(found.adapter / MANIFEST), adapter_config(found.adapter)
+    line, manifest, config = found.line, read_manifest(found.adapter / MANIFEST), adapter_config(found.adapter)
     base, rank = str(config.get("base_model_name_or_path") or ""), config.get("r")
-    evaluations = [] if line is None else [line.base / "evaluation.json", found.adapter.with_name("evaluation.json")]
-    before_and_after = [read_json(path) for path in evaluations]
-    split = before_and_after[-1]["problems"].get("split") if before_and_after else None
-    modes: list[Record] = [record["modes"]["sampled"] for record in before_and_after]
-    kind, of = "A LoRA adapter" if rank else "All weights, fine-tuned,", Path(base).name or "the base model"
-    about = (
-        f"{kind} for {of if is_local(base) else base}, trained by Certistar on reasoning that a symbolic critic judged"
-    )
-    if line is not None:
-        run = f"run {_origin(line).get('config')}, arm {line.arm}, seed {line.seed}"
-        about = f"{about} ({run}, round {(found.round_number or 0) + 1})"
+    paths = [] if line is None else [line.base / "evaluation.json", found.adapter.with_name("evaluation.json")]
+    modes: list[Record] = [read_json(path)["modes"]["sampled"] for path in paths]
     hub: Any = import_module("huggingface_hub")
+    name = repository.rpartition("/")[2]
     results = [
-        hub.EvalResult(
-            "text-generation",
-            split or "held-out",
-            f"{mode['n']} held-out problems",
-            metric,
-            round(mode[key] / mode["n"], 4),
-        )
+        hub.EvalResult("text-generation", "held-out", f"{mode['n']} held-out problems", metric, mode[key] / mode["n"])
         for mode in modes[-1:]
         for metric, key in (("accuracy", "right"), ("certified", "certified"))
     ]
@@ -148,13 +133,36 @@ def adapter_card(repository: str, found: Found) -> str:
         eval_results=results or None,
         datasets=[repository] if found.dataset is not None and "/" in repository else None,
     )
-    sections = [_data(found, manifest), _results(split, modes), _lineage(manifest, line), _RECHECK.format(repository)]
-    return "\n".join(["---", data.to_yaml(), "---", "", f"# {name}", "", f"{about}.", "", *sections])
+    origin: Mapping[str, object] = {} if line is None else read_run(line.run).provenance
+    of = "" if line is None else f" (run {origin.get('config')}, arm {line.arm}, seed {line.seed})"
+    what = "LoRA adapter for" if rank else "All weights, fine-tuned, of"
+    shown = (Path(base).name or "the base model") if is_local(base) else base
+    about = f"{what} {shown}, trained by Certistar on reasoning that a symbolic critic judged{of}."
+    rows: list[list[str]] = []
+    for label, mode in zip(("before fine-tuning", "this adapter"), modes, strict=False):
+        rates = (with_interval(Proportion(mode[key], mode["n"])) for key in ("right", "certified", "lucky"))
+        rows.append([label, str(mode["n"]), *rates, grades_said(mode.get("grades", {})) or "–"])
+    digests: Mapping[str, object] = {
+        "base model": manifest.base,
+        "dataset": manifest.dataset,
+        "weights": manifest.weights,
+        "training settings": manifest.config,
+        "lineage": manifest.lineage,
+        "run's configuration": origin.get("config_digest"),
+        "commit": origin.get("commit"),
+    }
+    sections = {
+        "Data": _data(found, manifest),
+        "Results": "Held-out problems, sampled at the run's temperature; 95% intervals (Wilson).\n\n"
+        + markdown(("", "n", "accuracy", "certified", "lucky", "by grade"), rows),
+        "Lineage": markdown(("what", "SHA-256"), ((what, f"`{digest}`") for what, digest in digests.items() if digest)),
+        "Recheck it": _RECHECK.format(repository),
+    }
+    told = "\n".join(f"## {title}\n\n{text}" for title, text in sections.items() if title != "Results" or rows)
+    return "\n".join(["---", data.to_yaml(), "---", "", f"# {name}", "", about, "", told])
 
 
 _RECHECK = """\
-## Recheck it
-
 ```sh
 certistar pull {} --out pulled
 ```
@@ -163,6 +171,17 @@ fetches the adapter and its dataset, compares their digests with the manifest, r
 with an independent checker, and judges every kept attempt again; exit status 1 if anything is rejected.
 The certificates speak of the training data. They say nothing of what the adapter will write.
 """
+
+
+def _data(found: Found, manifest: AdapterManifest) -> str:
+    learnt = f"{manifest.examples} examples, {manifest.supervised_tokens} supervised tokens."
+    if found.dataset is None:
+        return f"{learnt} The dataset was not beside the adapter.\n"
+    summary = dataset_summary(found)
+    of_rollout = ("sampled", "right", "certified", "lucky", "kept")
+    counted = ", ".join(f"{key} {summary[key]}" for key in of_rollout if key in summary)
+    last = f" Of the last rollout: {counted}. {by_grade(summary.get('grades', {}))}".rstrip() if counted else ""
+    return f"{what_is_kept(summary.get('keep', 'strict'))}\n\n{learnt}{last}\n"
 
 
 def adapter_config(adapter: Path) -> Mapping[str, Any]:
@@ -174,48 +193,3 @@ def adapter_config(adapter: Path) -> Mapping[str, Any]:
 def is_local(base: str) -> bool:
     """Say whether a base model is a folder; a name of the Hub has one stroke, and no folder of that name is here."""
     return not base or Path(base).is_absolute() or base.startswith((".", "~")) or Path(base).is_dir()
-
-
-def _origin(line: RunLine | None) -> Mapping[str, object]:
-    return {} if line is None else read_run(line.run).provenance
-
-
-def _data(found: Found, manifest: AdapterManifest) -> str:
-    learnt = f"{manifest.examples} examples, {manifest.supervised_tokens} supervised tokens."
-    if found.dataset is None:
-        return f"## Data\n\n{learnt} The dataset was not beside the adapter.\n"
-    summary = dataset_summary(found)
-    of_rollout = ("sampled", "right", "certified", "lucky", "kept")
-    counted = ", ".join(f"{key} {summary[key]}" for key in of_rollout if key in summary)
-    last = f" Of the last rollout: {counted}. {by_grade(summary.get('grades', {}))}".rstrip() if counted else ""
-    return f"## Data\n\n{what_is_kept(summary.get('keep', 'strict'))}\n\n{learnt}{last}\n"
-
-
-def _results(split: str | None, modes: list[Record]) -> str:
-    if not modes:
-        return "## Results\n\nNot measured: the adapter was pushed without its run.\n"
-    rows = ["| | n | accuracy | certified | by grade | lucky |\n|---|--:|---|---|---|---|\n"]
-    for label, mode in zip(("before fine-tuning", "this adapter"), modes, strict=True):
-        shares = (with_interval(Proportion(mode[key], mode["n"])) for key in ("right", "certified", "lucky"))
-        right, proved, lucky = shares
-        grades = grades_said(mode.get("grades", {})) or "–"
-        rows.append(f"| {' | '.join((label, str(mode['n']), right, proved, grades, lucky))} |\n")
-    return (
-        f"## Results\n\nHeld-out problems ({split or 'held out'}), sampled at the run's temperature, "
-        f"decoding {modes[-1]['decoding']}; 95% intervals (Wilson).\n\n{''.join(rows)}"
-    )
-
-
-def _lineage(manifest: AdapterManifest, line: RunLine | None) -> str:
-    origin = _origin(line)
-    digests: Mapping[str, object] = {
-        "base model": manifest.base,
-        "dataset": manifest.dataset,
-        "weights": manifest.weights,
-        "training settings": manifest.config,
-        "lineage": manifest.lineage,
-        "run's configuration": origin.get("config_digest"),
-        "commit": origin.get("commit"),
-    }
-    table = markdown(("what", "SHA-256"), ((what, f"`{digest}`") for what, digest in digests.items() if digest))
-    return f"## Lineage\n\n{table}"

@@ -122,24 +122,20 @@ def write_card(folder: Path, name: str, summary: Mapping[str, Any]) -> None:
     config = {"config_name": f"sha256-{file_digest(folder / EXAMPLES)[:32]}", "data_files": EXAMPLES}
     tags = [*TAGS, "trl", "sft"]
     header = {"task_categories": ["text-generation"], "pretty_name": name, "tags": tags, "configs": [config]}
-    counts = [f"| {key} | {summary[key]} |" for key in _COUNTED if key in summary]
-    verdicts = ", ".join(f"{verdict} {num}" for verdict, num in summary.get("verdicts", {}).items())
-    lines = [
-        "---",
-        yaml.safe_dump(header, sort_keys=False, allow_unicode=True).strip(),
-        *("---", "", f"# {name}", "", what_is_kept(summary.get("keep", "strict")), ""),
-        *("| counted | n |", "|---|--:|", *counts, ""),
-        *([said] if (said := by_grade(summary.get("grades", {}))) else []),
-        *([f"Verdicts: {verdicts}.", ""] if verdicts else []),
-        "Each line of `examples.jsonl` has an `id`, what is read and what is learnt (`prompt` and `completion`, or",
-        "`messages`), and the digest of its `certificate`. `certificates.jsonl` holds the attempts with their",
-        "certificates; `certistar recheck certificates.jsonl` checks them again without the critic that made them.",
-        "",
-        "A certificate says that the answer follows from what the attempt states. Where its formalisation is",
-        "`trusted`, nothing vouches that what is stated is what the problem's text says.",
-        "",
-    ]
-    write_text(folder / "README.md", "\n".join(lines))
+    counts = ", ".join(f"{key} {summary[key]}" for key in _COUNTED if key in summary)
+    said = " ".join(filter(None, (what_is_kept(summary.get("keep", "strict")), by_grade(summary.get("grades", {})))))
+    told = yaml.safe_dump(header, sort_keys=False, allow_unicode=True).strip()
+    write_text(folder / "README.md", f"---\n{told}\n---\n\n# {name}\n\n{said}\n\nCounted: {counts}.\n\n{_CARD}")
+
+
+_CARD = """\
+Each line of `examples.jsonl` has an `id`, what is read and what is learnt (`prompt` and `completion`, or
+`messages`), and the digest of its `certificate`. `certificates.jsonl` holds the attempts with their
+certificates; `certistar recheck certificates.jsonl` checks them again without the critic that made them.
+
+A certificate says that the answer follows from what the attempt states. Where its formalisation is
+`trusted`, nothing vouches that what is stated is what the problem's text says.
+"""
 
 
 def what_is_kept(keep: str) -> str:

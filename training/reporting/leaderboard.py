@@ -243,6 +243,7 @@ def accuracies(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     """Return a row for each data set or condition of each entry: accuracy with its interval, and other rates."""
     shares = {
         "certified": "certified",
+        "lucky": "lucky",
         "no_answer": "no answer",
         "abstained": "abstained",
         "wrong_formal": "formally wrong",

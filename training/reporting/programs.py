@@ -10,7 +10,7 @@ is what is certified of all. Errors have the categories of `rollout.programs.tax
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -208,14 +208,6 @@ def stage_rates(stage: Record) -> list[Proportion]:
     """Return executable rate, executable accuracy and overall accuracy."""
     pairs = (("executable", "n"), ("executable_right", "executable"), ("overall", "n"))
     return [Proportion(stage[count], stage[of]) for count, of in pairs]
-
-
-def stage_lines(stages: Sequence[Record]) -> Iterator[str]:
-    """Yield a line of text for each stage."""
-    for stage in stages:
-        shares = zip(("executable", "right of executable", "overall"), stage_rates(stage), strict=True)
-        shown = (f"{what} {percent(rate, '-')}" for what, rate in shares)
-        yield f"after {stage['stage']}: {', '.join(shown)}"
 
 
 def stage_tables(arms: Mapping[str, tuple[Sequence[Record], Mapping[str, int]]]) -> str:

@@ -50,25 +50,19 @@ def verdict_sentence(report: Record) -> list[str]:
     sentences = [*_revoked(report.get("revoked")), *_answer(report)]
     gains = [f"{name} {points(arm['gain'])} (95% {points(arm['gain_interval'])})" for name, arm in arms.items()]
     gains[0] = gains[0].replace(" ", " gained ", 1).replace(" (", " points (", 1) + " over its own start"
-    ends = [(name, arm["rounds"][0], arm["rounds"][-1]) for name, arm in arms.items()]
+    ends = {name: (arm["rounds"][0], arm["rounds"][-1]) for name, arm in arms.items()}
     proofs = [
         f"{name} {percent(first['certified'])} → {percent(last['certified'])}"
         f" (lucky guesses {percent(first['lucky'])} → {percent(last['lucky'])})"
-        for name, first, last in ends
+        for name, (first, last) in ends.items()
     ]
-    sentences.append("; ".join(gains) + ".")
-    sentences.append(f"Answers with a certified proof, from the start to the last round: {'; '.join(proofs)}.")
-    grades = {name: last["grades"] for name, _, last in ends}
-    found = {grade for counts in grades.values() for grade, num in counts.items() if num}
-    if found == {"checked"}:
-        sentences.append(
-            "All of these proofs are of grade checked: context and question were read, and the formulas agree."
-        )
-    elif found:
-        said = "; ".join(f"{name} {grades_said(counts) or 'none'}" for name, counts in grades.items())
-        sentences.append(
-            f"By grade, in the last round: {said}. What is trusted is proved of the model's own formulas alone."
-        )
+    sentences += [
+        "; ".join(gains) + ".",
+        f"Answers with a proof, from the start to the last round: {'; '.join(proofs)}.",
+    ]
+    said = "; ".join(f"{name} {grades_said(last['grades']) or 'none'}" for name, (_, last) in ends.items())
+    if any(last["grades"] for _, last in ends.values()):
+        sentences.append(f"Proofs by grade, in the last round: {said}.")
     certified = {c["b"]: c for c in report["comparisons"] if c["metric"] == "certified"}
     for c in (c for c in report["comparisons"] if c["metric"] == "gain"):
         said = f"Does {c['a']} gain more than {c['b']}? {_said(c, 'it gained less')}"
@@ -76,11 +70,8 @@ def verdict_sentence(report: Record) -> list[str]:
             said += f" Does it certify more in the end? {_said(certified[c['b']], 'it certifies less')}"
         sentences.append(said)
     if differences := report["provenance"].get("differences"):
-        shown = "; ".join(f"{key} ({', '.join(map(str, values))})" for key, values in list(differences.items())[:6])
-        more = f", and {len(differences) - 6} more" if len(differences) > 6 else ""
-        sentences.append(
-            f"The runs' configurations differ in {shown}{more}: a difference between arms may come from there."
-        )
+        shown = "; ".join(f"{key} ({', '.join(map(str, values))})" for key, values in differences.items())
+        sentences.append(f"The runs' configurations differ in {shown}: a difference between arms may come from there.")
     if len({arm["decoding"] for arm in arms.values()}) > 1:
         sentences.append("The arms decode differently, so a gain is measured from the arm's own start.")
     if all(len(arm["seeds"]) == 1 for arm in arms.values()):
