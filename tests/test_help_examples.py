@@ -21,7 +21,7 @@ QUICK = (
     *("export", "train", "merge", "rollout", "answer", "evaluate"),
 )
 """Each makes what the next ones name."""
-SLOW = ("run", "lineage", "push", "pull", "demo", "compare", "report", "pack", "reproduce", "audit", "bench")
+SLOW = ("run", "lineage", "push", "pull", "demo", "compare", "report", "reproduce", "audit", "bench")
 NUM_ASKED = 2
 """Problems that are left to the commands that ask a model."""
 FILES = {

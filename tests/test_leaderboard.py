@@ -116,24 +116,6 @@ def test_numbers_are_counts_of_each_group():
     assert json.loads(json.dumps(found)) == found
 
 
-def test_a_run_stands_beside_evaluations_with_what_its_files_keep(tmp_path: Path):
-    run = tmp_path / "run"
-    told = {"n": 2, "certified": 0, "lucky": 1, "right": 1, "decoding": "guided", "seed": 0}
-    outcomes = {"ids": ["a", "b"], "right": [1, 0], "certified": [0, 0], "hops": [1, 2]}
-    for folder in ("base", "strict/round-000"):
-        (run / folder).mkdir(parents=True)
-        told_modes = {"problems": {}, "modes": {"sampled": {**told, "outcomes": outcomes}}}
-        (run / folder / "evaluation.json").write_text(json.dumps(told_modes))
-    lines = [{"arm": "strict", "seed": 0, "path": "strict", "base": "base"}]
-    (run / "lines.json").write_text(json.dumps({"lines": lines, "num_rounds": 1}))
-    entries = find_entries([run])
-    assert [(one.model, one.arm) for one in entries] == [("run, base", "guided"), ("run, seed 0", "strict")]
-    rows = rows_under(leaderboard(entries), "Accuracy")
-    assert rows[2][4].startswith("50.0%")
-    assert (rows[2][5], rows[2][-1]) == ("", "–")
-    write_leaderboard(entries, tmp_path / "figure.svg")
-
-
 # -- models
 
 

@@ -55,7 +55,7 @@ def test_rechecking_a_certificate_loads_the_replay_alone(tmp_path: Path) -> None
     assert sum(found.values()) <= BARS["recheck"], found
 
 
-COMMANDS = ("report", "judge", "recheck", "export", "pack", "doctor", "evaluate")
+COMMANDS = ("report", "judge", "recheck", "export", "doctor", "evaluate")
 
 
 @pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS)])

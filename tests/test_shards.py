@@ -1,20 +1,15 @@
 """What is packed away is what was there, can be read by everyone, and names its damage."""
 
-import json
 import random
 import subprocess
 
 import pytest
 
-from critics.errors import InputError, RunFailed
-from training.commands.pack import pack as pack_run
-from training.records.run_folder import locked
 from training.records.store import (
     StoreError,
     pack,
     packed_path,
     read_records,
-    sealed_traces,
     write_records,
 )
 
@@ -81,21 +76,3 @@ def test_a_flipped_bit_is_caught_or_changes_nothing(traces):
             told.append(str(error))
     assert len(told) > 250
     assert all("traces.jsonl.gz" in message for message in told)
-
-
-def test_the_command_packs_finished_rounds_alone(traces, capsys):
-    run = traces.parents[1]
-    with pytest.raises(InputError, match="no run folder"):
-        pack_run(run, True)
-    (run / "config.yaml").write_text("name: x\n")
-    unfinished = run / "round-001" / "traces.jsonl"
-    write_records(unfinished, RECORDS, checksum=True)
-    assert sealed_traces(run) == [traces]
-    with locked(run), pytest.raises(RunFailed, match="another process"):
-        pack_run(run, True)
-    pack_run(run, True)
-    (told,) = json.loads(capsys.readouterr().out)
-    assert told["num_records"] == 50
-    assert unfinished.exists()
-    pack_run(run, True)
-    assert json.loads(capsys.readouterr().out) == []

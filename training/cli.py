@@ -27,7 +27,7 @@ COMMANDS = (
     *("train", "evaluate", "answer", "guide", "audit"),
     *("export", "push", "pull", "lineage", "doctor"),
 )
-FURTHER = ("bench", "merge", "pack", "schema")
+FURTHER = ("bench", "merge", "schema")
 """Commands for rarer work, below the others in the help."""
 ALIASES = {
     **{"prefer": "export", "trace": "explain"},

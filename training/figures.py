@@ -8,12 +8,14 @@ from importlib import import_module
 from io import StringIO
 from typing import Any
 
+from rollout.records.sampling import GUIDED
+
 INK = "#15181e"
 """The ink of figures; inside the page it gives way to the page's own text colour, light or dark."""
 GREY = "#868c96"
 SPARE_COLOURS = ("#cc79a7", "#a57c00", "#56b4e9", "#7a6fd0")
 INKS = ("#0072b2", "#d55e00", "#009e73", *SPARE_COLOURS)
-ARM_COLOURS = {"strict": "#0072b2", "guided": "#009e73", "naive": "#d55e00"}
+ARM_COLOURS = {"strict": "#0072b2", GUIDED: "#009e73", "naive": "#d55e00"}
 """Okabe & Ito's palette for colour-blind readers; an arm keeps its colour in every figure and run."""
 MARKERS = "os^DvP*X"
 

@@ -9,6 +9,7 @@ Item = TypeVar("Item")
 Decoding = Literal["guided", "free"]
 Conclusion = Literal["free", "decided"]
 ENGLISH = "english"
+GUIDED: Decoding = "guided"
 """Name of the guide that holds a whole chain of thought."""
 
 

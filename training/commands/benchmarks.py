@@ -224,7 +224,7 @@ def _verified(model: _Model, file: Path, judging: Judging) -> Record:
     config, asked = model.named.config, model.asked
     read, seen = list[Trace](), set[str]()
     for trace in map(read_trace, read_records(file)):  # without their stored verdicts, which nobody vouches for
-        if trace.format != "equivalence":
+        if trace.format != TRIPS.format:
             raise InputError(f"{file}: {trace.id} is no round trip; name the traces.jsonl of round trips")
         if trace.id in seen:
             raise InputError(f"{file}: {trace.id} stands twice; name one evaluation's traces.jsonl")

@@ -19,7 +19,7 @@ EXAMPLE = "certistar compare checkpoints/demo --json"
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Run folders; folders of `evaluate --out`, and runs beside them; or files of traces."),
+        typer.Argument(help="Run folders; folders of `evaluate --out`; or files of traces."),
     ],
     as_json: Json = False,
     out: Annotated[

@@ -31,7 +31,7 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "options": ("options", "choices"),
     "answer": GOLD,
     "rationale": (
-        *("rationale", "completion", "reasoning", "chain_of_thought", "cot", "explanation", "solution", "why"),
+        *["rationale", "completion", "reasoning", "chain_of_thought", "cot", "explanation", "solution", "why"],
         *("response", "output", "generation", "model_output", "chosen"),
     ),
     "conclusion": ("conclusion",),

@@ -1,7 +1,7 @@
 """Files of JSON lines that carry their own checksum, written whole and read back line by line.
 
 A line's last key is `crc`, the CRC-32 of the line without it, compared as text. A damaged line is an error that names
-it, and is never skipped. Who reads `traces.jsonl` finds `traces.jsonl.gz` where `certistar pack` made one.
+it, and is never skipped. Who reads `traces.jsonl` finds `traces.jsonl.gz` where `pack` made one.
 """
 
 import errno
@@ -297,11 +297,6 @@ def pack(path: Path, *, level: int = LEVEL) -> Packed:
     before = path.stat().st_size
     path.unlink()
     return Packed(packed, num_records, before, packed.stat().st_size)
-
-
-def sealed_traces(folder: Path) -> list[Path]:
-    """Return the plain trace files of a run's finished rounds."""
-    return sorted(path for path in folder.rglob("traces.jsonl") if (path.parent / "dataset/summary.json").exists())
 
 
 def packed_path(path: Path) -> Path:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from critics.errors import InputError
 from critics.replay.grades import count_by_grade
+from rollout.records.sampling import GUIDED
 from training.curation.outcomes import SHARES, TOKEN_SHARES
 from training.outcomes import (
     GROUPINGS,
@@ -227,7 +228,7 @@ def _round(arm: Arm, number: int) -> Record:
     funnel = pooled(rollouts, STAGES) if rollouts else None
     chances = [mode.get("chance") for mode in sampled]
     other_modes: Record = {}
-    for mode in ("greedy", "guided"):
+    for mode in ("greedy", GUIDED):
         found = [own for each in evaluations if (own := each.modes.get(mode)) and own["n"]]
         told = rates(found) if len(found) == len(evaluations) else {}  # of all seeds, or of none
         other_modes |= {f"{name}_{mode}": told.get(name) for name in ("accuracy", "certified")}

@@ -14,20 +14,18 @@ from typing import Any, NamedTuple, TypeAlias
 
 from critics.errors import InputError
 from critics.problem import Problem
+from rollout.records.sampling import GUIDED
 from training.figures import INKS, MARKERS, drawing, percent_scale, with_bars
 from training.outcomes import FLAGS, Proportion, Record, Table, compare_paired, naturally, table_of
-from training.records.run_folder import configuration, read_file, read_run
+from training.records.run_folder import read_file
 from training.records.store import write_text
 from training.reporting.comparison import retry_curve
 from training.reporting.costs import SPENT, said_cost
 from training.reporting.programs import stage_tables
-from training.reporting.runs import read_evaluation
 from training.reporting.samples import at_k_rows
 from training.tables import between, markdown, percent, with_interval
 
 EVALUATION = "evaluation.json"
-NOT_KEPT = "not kept"
-"""Value of `says` where only outcomes were kept."""
 LINES = ("-", "--", ":", "-.")
 
 
@@ -85,9 +83,8 @@ def rate(rows: Table, outcome: str) -> Proportion:
 
 
 def says(rows: Table, what: str | None) -> Proportion:
-    """Return how many answers say something, such as `true`; of those of which that was kept."""
-    known = [said for said in rows["says"] if said != NOT_KEPT]
-    return Proportion(sum(said == what for said in known), len(known))
+    """Return how many answers say something, such as `true`."""
+    return Proportion(sum(said == what for said in rows["says"]), len(rows))
 
 
 def _guessed(rows: Table) -> str:
@@ -113,12 +110,12 @@ def as_entry(record: Record) -> LeaderboardEntry:
 
 
 def find_entries(folders: Sequence[Path]) -> list[LeaderboardEntry]:
-    """Read the evaluations in folders, in the order of their names; of runs the first and the last.
+    """Read the evaluations in folders, in the order of their names.
 
     Raises `InputError` that names the file, and where two are of one arm.
     """
     found: dict[tuple[str, str, frozenset[str]], tuple[Path, LeaderboardEntry]] = {}
-    listed = (e for each in folders for e in (_of_run if (each / "lines.json").exists() else _of_folder)(each))
+    listed = (each for folder in folders for each in _of_folder(folder))
     for path, entry in {path.resolve(): (path, entry) for path, entry in listed}.values():
         key = (entry.model, entry.arm, frozenset(answer["dataset"] for answer in entry.answers))
         if key in found:
@@ -135,20 +132,6 @@ def _of_folder(folder: Path) -> Iterator[tuple[Path, LeaderboardEntry]]:
             yield path, as_entry(read_file(path))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path}: not an evaluation of `certistar evaluate --out` ({error!r})") from error
-
-
-def _of_run(run: Path) -> Iterator[tuple[Path, LeaderboardEntry]]:
-    """Yield each line's model before any fine-tuning and after its last round; their files keep less of each answer."""
-    layout, config = read_run(run), configuration(run)
-    held_out: Record = config.get("held_out") or config.get("problems") or {}
-    name, dataset = config.get("name") or run.resolve().name, str(held_out.get("dataset", "held out"))
-    ends = {line.base: (f"{name}, base", None) for line in layout.lines}
-    ends |= {line.round_folder(layout.num_rounds - 1): (f"{name}, seed {line.seed}", line.arm) for line in layout.lines}
-    for folder, (label, arm) in ends.items():
-        mode = read_evaluation(folder / EVALUATION).sampled
-        hops = [None if each is None else str(each) for each in mode["outcomes"]["hops"]]
-        answers = [{"dataset": dataset, "hops": each, "says": NOT_KEPT} for each in hops]
-        yield folder / EVALUATION, LeaderboardEntry(label, arm or mode["decoding"], mode, answers)
 
 
 # -- sections
@@ -275,7 +258,7 @@ def exhausted(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     """Return what is answered where nothing more could be inferred: LogicGuide, section 4.1, crosses them so."""
     table = [[*_HEAD, "exhausted", "says unknown", "says false", "says true", "no answer"]]
     for group, entry, rows in _cells(entries):
-        if "exhausted" in rows and entry.mode["decoding"] == "guided":
+        if "exhausted" in rows and entry.mode["decoding"] == GUIDED:
             ended = rows[rows["exhausted"] == 1]
             said = (percent(says(ended, what)) for what in ("unknown", "false", "true", None))
             table.append([group.label, entry.model, entry.arm, f"{len(ended)} of {len(rows)}", *said])

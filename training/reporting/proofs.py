@@ -8,6 +8,7 @@ from critics.problem import Problem, ProblemText, is_list
 from critics.replay.formula import FormulaError, Rule, parse_statement
 from critics.verdict.certificate import Certificate, read_certificate
 from rollout.prompts.sentence import read_aloud
+from rollout.records.sampling import GUIDED
 from rollout.records.traces import Trace
 
 LONGEST = 2_000
@@ -74,7 +75,7 @@ def trace_lines(trace: Trace) -> list[str]:
     lines += _problem_lines(trace.problem) if certificate is None else proof_lines(certificate)
     if trace.messages and (certificate is None or trace.turns):
         lines += ["", *(f"{turn.get('role')}: {_short(str(turn.get('content')))}" for turn in trace.messages)]
-    elif certificate is None or trace.turns or trace.format != "guided":  # else the proof shows it in words
+    elif certificate is None or trace.turns or trace.format != GUIDED:  # else the proof shows it in words
         lines += ["", "It wrote:", "" if trace.messages else _short(trace.completion)]
     reason = "" if certificate is not None else f": {verdict.reason} ({verdict.feedback})"
     return [*lines, f"verdict: {verdict.verdict}{reason}"]

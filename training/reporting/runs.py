@@ -6,9 +6,11 @@
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from critics.errors import InputError
 from critics.problem import is_object
+from rollout.records.sampling import Decoding
 from training.outcomes import Record, Table, table_of
 from training.records.run_folder import configuration, filters, read_file, read_run
 
@@ -83,7 +85,7 @@ def read_evaluation(path: Path) -> EvaluationFile:
         rows = sorted(zip(*columns.values(), strict=True))
         found = dict(zip(columns, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(columns, ())
         counts = [sampled[name] for name in ("n", "right", "certified")]
-        if sampled["decoding"] not in ("guided", "free"):
+        if sampled["decoding"] not in get_args(Decoding):
             raise InputError(f"sampled.decoding is {sampled['decoding']!r}, not guided or free")
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not an evaluation ({error!r}); delete it and run `certistar run` again") from error

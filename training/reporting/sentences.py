@@ -4,10 +4,11 @@ No sentence has a margin that was hoped for: it says the difference, its interva
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from critics.problem import is_object
 from critics.replay.grades import grades_said
+from rollout.records.sampling import Decoding
 from training.configuration.learning import CERTIFIED
 from training.outcomes import Record, widest
 from training.tables import grid
@@ -95,7 +96,7 @@ def facts(report: Record) -> list[tuple[str, str]]:
     measured, seeds = origin["evaluation"], next(iter(arms.values()))["seeds"]
     cells = [cell for cell in report["square"] if cell["decoding"] == arms[cell["arm"]]["decoding"]]
     temperature = max((cell["temperature"] for cell in cells), default=1.0)
-    how = {"guided": "under the guide", "free": "freely"}
+    how = dict(zip(get_args(Decoding), ("under the guide", "freely"), strict=True))
     ways = {name: how[arm["decoding"]] for name, arm in arms.items()}
     one = len(set(ways.values())) == 1
     decodings = f"every arm {ways[next(iter(ways))]}" if one else "; ".join(map(" ".join, ways.items()))

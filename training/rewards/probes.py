@@ -25,12 +25,13 @@ from rollout.problems.catalogue import family
 from rollout.prompts.demonstration import decide, demonstrate, read_out
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
+from rollout.records.sampling import ENGLISH, GUIDED
 from training.rewards.rewarding import Rollout
 
 Expected: TypeAlias = Literal["accept", "reject", "either"]
 """`either`: the right answer without a proof, which a reward of answers alone may accept."""
 DATASETS = ("prontoqa", "proofwriter", "syllogism")
-FORMATS = ("english", "guided")
+FORMATS = (ENGLISH, GUIDED)
 TEMPLATE = "{rationale}\nAnswer: {answer}"
 _GOLD = ("answer", "solution", "ground_truth", "target", "label", "gold")
 """Names under which rewards look for the gold answer."""
@@ -291,7 +292,7 @@ def _of_dataset(dataset: str, format_: str, num: int, seed: int) -> Iterator[Dem
             continue
         if known is not None and answer != "unknown":
             said = read_out(problem, known.formal, steps, gold_word(problem))
-            written = said if format_ == "english" else demonstrate(problem, known.formal)
+            written = said if format_ == ENGLISH else demonstrate(problem, known.formal)
             yield from demonstrated(problem, written, format_, text(problem, PromptStyle()))
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, cast
 from critics.errors import InputError
 from critics.judge import JudgePool
 from critics.problem import Attempt, Problem
+from rollout.records.sampling import ENGLISH
 from training.rewards.certified import reward, said_in
 
 _NEVER_COLUMNS = frozenset({"prompt", "prompts", "completion", "completions"})
@@ -33,7 +34,7 @@ class Rollout:
     columns: Mapping[str, object]
     """Values that a trainer passes by name: the gold answer, and the data set's other columns."""
     problem: Problem | None = None
-    format: str = "english"
+    format: str = ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
