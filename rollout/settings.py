@@ -55,9 +55,6 @@ class DialogSettings(Settings):
     """Refused turns of a portion that cost no retry; more are retries like others. 0 where two strategies are compared
     at the same number of turns."""
     depth: FeedbackDepth = "tests"
-    constrained: bool = False
-    """Write replies under the grammar of their JSON, for a model in this process (`pip install "certistar[grammars]"`):
-    the object is then always whole, and what it says is free."""
     history: Literal["whole", "last", "none"] = "whole"
     """The part of the dialog that the actor reads: all of it; its last reply and what was said to it; or the request
     alone, which is plain resampling with the same budget, the control beside retries with feedback."""
@@ -76,9 +73,8 @@ class DialogSettings(Settings):
 
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
-        own = DialogSettings.model_fields.keys() - {"instructions", "constrained"}
-        said = {} if self.instructions else {"instructions": False}
-        return {**self.model_dump(include=own), **said, **({"constrained": True} if self.constrained else {})}
+        own = DialogSettings.model_fields.keys() - {"instructions"}
+        return {**self.model_dump(include=own), **({} if self.instructions else {"instructions": False})}
 
 
 class ProgramSettings(Settings):
@@ -101,8 +97,6 @@ class ProgramSettings(Settings):
     """llm, random or none: the answer where no program gives one, recorded apart and never the program's."""
     depth: ProgramDepth = "execution"
     """Reach of feedback: to a program that runs, or to one that a certificate could be had for."""
-    constrained: bool = False
-    """Write under the language's grammar, so that no program fails to parse."""
 
     @model_validator(mode="before")
     @classmethod
@@ -118,7 +112,8 @@ class ProgramSettings(Settings):
     def record(self) -> dict[str, Any]:
         """Return the JSON form."""
         record = self.model_dump(mode="json", include=ProgramSettings.model_fields.keys() - {"language"})
-        return {{"examples": "num_examples", "samples": "num_samples"}.get(key, key): record[key] for key in record}
+        named = {{"examples": "num_examples", "samples": "num_samples"}.get(key, key): record[key] for key in record}
+        return {**named, "constrained": False}
 
 
 class RoundTripSettings(Settings):

@@ -8,12 +8,11 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from critics.errors import InputError
 from rollout.decoding import masks
 from rollout.decoding.automaton import Actions, Automaton, RegularLanguage, Words, chars, literal, repeat, sequence
 from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row
-from rollout.decoding.vocabulary import ROOT, TokenTrie, bytewise
+from rollout.decoding.vocabulary import ROOT, TokenTrie
 from rollout.guides import logic
 from tools.conformance import guide as original
 from training.benches.decoding import END, FreshOffers, offer_sets, vocabulary
@@ -184,12 +183,6 @@ def test_masks_equal_those_of_xgrammar(size):
             row.push(tokens[choice])
             num_states += 1
     assert num_states > 250
-
-
-def test_a_grammar_that_cannot_be_read_is_named():
-    pytest.importorskip("llguidance")
-    with pytest.raises(InputError, match="grammar: llguidance cannot read it"):
-        bytewise().begin("piece: nowhere")
 
 
 def spellings(text: bytes, tokens: list[bytes]) -> int:

@@ -103,16 +103,6 @@ def test_a_dialog_in_which_everything_goes_wrong_once_ends_certified() -> None:
     assert len(set(policy.seeds)) == 6
 
 
-def test_every_turn_can_be_held_to_the_grammar_of_its_json() -> None:
-    trace, policy = dialog([FAILING, GOOD], DialogSettings(constrained=True))
-    assert [type(guide).__name__ for guide in policy.guides] == ["TextGuide", "TextGuide"]
-    assert policy.guides[0] is not policy.guides[1]
-    assert (trace.sampling.decoding, trace.strategy["constrained"]) == ("guided", True)
-    free, policy = dialog([GOOD])
-    assert (policy.guides, free.sampling.decoding) == ([], "free")
-    assert "constrained" not in free.strategy
-
-
 def test_the_actor_is_told_what_is_wrong_and_where() -> None:
     trace, policy = dialog(ALL_THAT_GOES_WRONG)
     told = [turn["content"] for turn in trace.messages if turn["role"] == "user"][1:]

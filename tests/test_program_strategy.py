@@ -297,15 +297,6 @@ def test_languages_come_from_the_data_set_or_the_settings():
     assert one([FOLIO.program], ProgramSettings(refiners=()), problem=other).format == "fol"
 
 
-def test_constrained_writing_holds_programs_and_nothing_else_to_the_grammar():
-    settings = ProgramSettings(refiners=("self-check",), backup="llm", constrained=True)
-    policy = Script([BROKEN, "Something is wrong.", BROKEN, "Answer: A"])
-    [trace] = run(policy, settings)
-    assert purposes(trace) == ["sample", "self-check", "self-check-mend", "backup"]
-    assert [guide is not None for guide in policy.guides] == [True, False, True, False]
-    assert trace.record()["sampling"]["decoding"] == "guided"
-
-
 def test_what_is_over_is_yielded_before_a_policy_fails():
     class Failing(Script):
         def complete(self, *arguments: Any, **options: Any) -> list[Completion]:

@@ -9,7 +9,6 @@ from importlib.util import find_spec
 PURPOSES = {
     "data": "Parquet, Arrow, folders of save_to_disk, zst files and data sets of the Hub",
     "train": "sampling, fine-tuning, evaluation and reports",
-    "grammars": "replies and programs held to a grammar (constrained: true)",
     "autoeval": "AutoEval's English names and text similarity",
     "ray": "several machines (workers.backend: ray)",
     "vllm": "model.engine: vllm",
@@ -24,7 +23,6 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
         *("accelerate", "bitsandbytes", "huggingface_hub", "jinja2", "matplotlib", "numpy", "openai"),
         *("peft", "safetensors", "scipy", "sympy", "tokenizers", "torch", "transformers"),
     ),
-    "grammars": ("llguidance",),
     "autoeval": ("faker", "lemminflect", "nltk", "rouge_score", "sacrebleu"),
     "ray": ("ray",),
     "vllm": ("vllm",),

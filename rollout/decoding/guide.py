@@ -47,28 +47,6 @@ class DecidingGuide(Guide, Protocol):
         ...
 
 
-class PieceLanguage(Protocol):
-    """A language of whole texts: says what may come next; immutable."""
-
-    @property
-    def key(self) -> Hashable:
-        """Equal keys mean equal languages from here on."""
-        ...
-
-    @property
-    def may_end(self) -> bool:
-        """True where the text may end before the next piece."""
-        ...
-
-    def grammar(self) -> str | None:
-        """Return Lark rules; what their `piece` derives is never the beginning of another. None: the text is over."""
-        ...
-
-    def after(self, piece: str) -> "PieceLanguage":
-        """Return the language after a piece that the grammar derives."""
-        ...
-
-
 class SentenceGuide(ABC):
     """A guide of a whole text, sentence by sentence, with no free text between them (`rollout.decoding.rows`).
 
@@ -99,30 +77,3 @@ class SentenceGuide(ABC):
     @abstractmethod
     def clone(self) -> "SentenceGuide":
         """Return an independent guide in the same state."""
-
-
-class TextGuide:
-    """A guide of a whole text, piece by piece (`rollout.decoding.rows.TextRow`); only policies in this process know it.
-
-    Naming it needs neither masks nor llguidance.
-    """
-
-    def __init__(self, language: PieceLanguage) -> None:
-        self.language = language
-
-    @property
-    def key(self) -> Hashable:
-        """Return the language's own key."""
-        return self.language.key
-
-    def allowed(self) -> Automaton:
-        """A text has no blocks."""
-        raise AssertionError("a whole text is written in pieces, which its language's grammars allow")
-
-    def close(self, block: bytes) -> None:
-        """Take in a piece, with its end."""
-        self.language = self.language.after(block.decode())
-
-    def clone(self) -> "TextGuide":
-        """Return an independent guide in the same state."""
-        return TextGuide(self.language)

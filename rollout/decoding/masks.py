@@ -2,7 +2,7 @@
 
 Every token is judged by its bytes, so nothing depends on the tokenizer's taste and tokens may straddle the
 markers. Finite sets are walked against the vocabulary's trie; masks are shared between rows and samples whose
-keys are equal. Pieces of whole texts (`TextRow`) are left to llguidance.
+keys are equal.
 """
 
 import logging
@@ -16,10 +16,9 @@ import numpy as np
 
 from rollout.decoding.automaton import Automaton, State, Words
 from rollout.decoding.guide import CLOSE, OPEN
-from rollout.decoding.rows import Place, Row, SentenceRow, TextRow
+from rollout.decoding.rows import Place, Row, SentenceRow
 from rollout.decoding.vocabulary import (
     ROOT,
-    GrammarMatchers,
     Ids,
     MoveTable,
     TokenTrie,
@@ -35,8 +34,6 @@ _MANY_SHARE = 0.15
 """Share of the vocabulary: a mask that allows more of it names what it refuses."""
 _MOST_MASKS = 20_000
 """A finite set's masks are a few hundred bytes, so a full cache is tens of megabytes."""
-_MOST_TEXT_MASKS = 256
-"""One over a large vocabulary may take half a megabyte, and is met again by samples that begin alike."""
 _MOST_SPELLINGS = 100_000
 _Value = TypeVar("_Value")
 
@@ -96,8 +93,6 @@ class MaskEngine:
         self._levels: TrieLevels | None = None
         self._tables: WeakKeyDictionary[Automaton, MoveTable | None] = WeakKeyDictionary()
         """Tables of the automata that were walked; None where a table is of no use."""
-        self._texts: dict[Hashable, Mask] = {}
-        self._pieces = GrammarMatchers(self.trie)
 
     def allowed(self, row: Row) -> Ids:
         """Return the ids that may come next, ascending; end-of-text only in free text. Never empty."""
@@ -118,10 +113,6 @@ class MaskEngine:
     def mask(self, row: Row) -> Mask:
         """Return what may come next as one of two lists: what is allowed, or what is not where much is."""
         key = row.key
-        if isinstance(row, TextRow):
-            if key not in self._texts:
-                _keep(self._texts, key, self._text(row), _MOST_TEXT_MASKS)
-            return self._texts[key]
         mask = self._masks.get(key)
         if mask is None:
             mask, cacheable = self._free(row) if row.block is None else self._block(row)
@@ -131,32 +122,15 @@ class MaskEngine:
 
     def shares(self, row: Row) -> bool:
         """Say whether rows with the same key share its mask, which was asked for before."""
-        return row.key in (self._texts if isinstance(row, TextRow) else self._masks)
-
-    def _text(self, row: TextRow) -> Mask:
-        """Return the shorter of two lists: in a comment, almost everything is allowed."""
-        allowed = np.zeros(len(self.vocabulary), dtype=bool)
-        if row.grammar is not None:
-            row.reader = row.reader or self._pieces.begin(row.grammar)
-            self._pieces.read(row.reader, row.piece[row.num_read :])
-            row.num_read = len(row.piece)
-            allowed = self._pieces.allowed(row.reader)
-        allowed[self.trie.special] = False
-        allowed[self.eos_ids] = row.may_end
-        if 2 * int(allowed.sum()) > len(allowed):
-            return Mask(np.flatnonzero(~allowed), all_but=True)
-        return Mask(np.flatnonzero(allowed))
+        return row.key in self._masks
 
     def fitting(self, row: Row, num_left: int) -> Mask:
         """Return what may come next if the text ends after `num_left` more tokens: only blocks that still fit.
 
         A block fits if some way to end it can be spelled exactly in the tokens left; one that only a token
-        straddling its end would bring home counts as too long. Where nothing fits, everything that is allowed is, and
-        so it is of a whole text: nobody knows how long the rest of it has to be.
+        straddling its end would bring home counts as too long. Where nothing fits, everything that is allowed is.
         """
         mask = self.mask(row)
-        if isinstance(row, TextRow):
-            return mask
         if row.block is None:
             return self._openings_that_fit(row, mask, num_left)
         if isinstance(row.automaton, Words) and max(map(len, row.automaton.endings(row.block))) < num_left:
@@ -177,7 +151,7 @@ class MaskEngine:
 
         The last of them is held back where a longer allowed token begins with it: the model chooses between them.
         """
-        if row.block is None or isinstance(row, TextRow):
+        if row.block is None:
             return []
         text = row.automaton.forced(row.block)
         ids = self._spell(text)

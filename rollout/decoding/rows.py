@@ -17,14 +17,12 @@ import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.text.blocks import DECORATION, named_answer
 from rollout.decoding.automaton import Automaton, State
-from rollout.decoding.guide import CLOSE, OPEN, DecidingGuide, Guide, SentenceGuide, TextGuide, Truth
-from rollout.decoding.vocabulary import bytewise
+from rollout.decoding.guide import CLOSE, OPEN, DecidingGuide, Guide, SentenceGuide, Truth
 
 _BRACKET = OPEN[0]
 _REFUSED = -1
@@ -305,79 +303,9 @@ class SentenceRow(Row):
             self.block = self.automaton.start
 
 
-class TextRow(Row):
-    """The state of a text that a language holds from its first byte to its last, piece by piece.
-
-    A piece is a line with its newline, or a part of one that ends in a comma. What the next one may be depends on
-    those before it: names that they declare, sections that they have begun. So a `PieceLanguage` gives a grammar for
-    one piece at a time, and a text under it keeps rules that no grammar for the whole could say. End-of-text may follow
-    a piece where the language says so. A token in which one piece ends and another begins is refused, because judging
-    each would take a grammar of its own; a tokenizer's own tokens end at commas and newlines anyway.
-    """
-
-    guide: TextGuide
-
-    def __init__(self, guide: TextGuide) -> None:
-        self.guide, self.pending, self.place = guide, False, None
-        self._begin()
-
-    @property
-    def key(self) -> Hashable:
-        """Equal keys mean equal masks."""
-        return "text", self.guide.key, self.piece
-
-    @property
-    def may_end(self) -> bool:
-        """True where end-of-text may come next."""
-        return not self.piece and self.guide.language.may_end
-
-    @property
-    def inside(self) -> None:
-        """None: a matcher says where the piece stands, and is no state to go on from."""
-
-    def after(self, token: bytes) -> "TextRow | None":
-        """Return the row as it would be after the token, None where it is refused."""
-        probe = TextRow.__new__(TextRow)
-        probe.guide, probe.pending, probe.place, probe.grammar = self.guide.clone(), False, None, self.grammar
-        probe.block = probe.piece = self.piece
-        probe._matcher = None if self._matcher is None else self._matcher.deep_copy()
-        probe.reader, probe.num_read = None, 0
-        return probe if probe._read(token) else None
-
-    def _begin(self) -> None:
-        """Begin the next piece."""
-        self.grammar = self.guide.language.grammar()
-        """The grammar of the piece that is being written; None where nothing but end-of-text may come next."""
-        self._matcher: Any = None if self.grammar is None else bytewise().begin(self.grammar)
-        self.block: State = b""
-        self.piece = b""
-        """Bytes of the piece that are written."""
-        self.reader: Any = None
-        """A matcher over a whole vocabulary, and the number of the piece's bytes that it has consumed."""
-        self.num_read = 0
-
-    def _read(self, text: bytes) -> bool:
-        while text:
-            matcher = self._matcher
-            num: int = 0 if matcher is None else matcher.validate_tokens(list(text))
-            if matcher is None or num == 0:
-                return False
-            matcher.try_consume_tokens(list(text[:num]))
-            self.piece += text[:num]
-            self.block, text = self.piece, text[num:]
-            if matcher.is_accepting():
-                self.guide.close(self.piece)
-                self._begin()
-            elif text:
-                return False
-        return True
-
-
 def row_of(guide: Guide) -> Row:
     """Return the row that a guide watches."""
-    if isinstance(guide, SentenceGuide):
-        return SentenceRow(guide)
-    return TextRow(guide) if isinstance(guide, TextGuide) else Row(guide)
+    return SentenceRow(guide) if isinstance(guide, SentenceGuide) else Row(guide)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from critics.formats.rules.critic import is_closed_world
 from critics.problem import TRUTH_VALUES, Problem
 from critics.text.answer_reader import read_answer
-from rollout.decoding.guide import Guide
 from rollout.policies.engine import Steps, Write, inspect, write
 from rollout.policies.policy import Completion
 from rollout.programs.prompt import about, answering, mended_examples, opening, program_in
@@ -48,8 +47,6 @@ class Task:
     seed: int
     depth: ProgramDepth
     num_examples: int
-    guide: Guide | None = None
-    """Guide that programs are held to while they are written; None: they are held to nothing."""
     steps: list[ProgramStep] = field(default_factory=list[ProgramStep])
 
     def opening(self) -> list[Message]:
@@ -65,24 +62,19 @@ class Task:
         shown = [each for each in known if (each.purpose, each.after.format) == (purpose, self.format)]
         return about(self.opening(), draft.program, said, shown)
 
-    def ask(self, purpose: str, messages: Messages, *, program: bool = True) -> Steps[Completion]:
-        """Have one reply written and recorded; where it is to be a `program`, under the grammar if there is one."""
-        [completion] = yield from self.ask_each(purpose, [messages], program=program)
+    def ask(self, purpose: str, messages: Messages) -> Steps[Completion]:
+        """Have one reply written and recorded."""
+        [completion] = yield from self.ask_each(purpose, [messages])
         return completion
 
-    def ask_each(self, purpose: str, asked: Sequence[Messages], *, program: bool = True) -> Steps[list[Completion]]:
+    def ask_each(self, purpose: str, asked: Sequence[Messages]) -> Steps[list[Completion]]:
         """Have a reply to each of several conversations written, all at once.
 
         Each has a seed of its own, so that fewer replies to the same are the first of more.
         """
         first = sum(step.purpose == purpose for step in self.steps if isinstance(step, ProgramReply))
         seeds = [derived_seed(self.seed, purpose, first + n) for n in range(len(asked))]
-        guide = self.guide if program else None
-        needs = [
-            Write(messages, seed, None if guide is None else guide.clone())
-            for messages, seed in zip(asked, seeds, strict=True)
-        ]
-        completions = yield from write(needs)
+        completions = yield from write([Write(each, seed) for each, seed in zip(asked, seeds, strict=True)])
         for messages, reply, seed in zip(asked, completions, seeds, strict=True):
             said = None if purpose == "sample" else messages[-1]["content"]
             step = ProgramReply(purpose, said, reply.text, reply.ids, reply.finished, seed, server=reply.server)
@@ -96,7 +88,7 @@ class Task:
         """
         if kind == "random":
             return BackupAnswer(kind, drawn_answer(self.problem, self.seed))
-        reply = yield from self.ask("backup", answering(self.problem), program=False)
+        reply = yield from self.ask("backup", answering(self.problem))
         return BackupAnswer(kind, read_answer(reply.text, self.problem))
 
     def run(self, programs: Sequence[str], *, finished: Sequence[bool]) -> Steps[list[RunReview]]:

@@ -52,7 +52,7 @@ def coder_reviewer_own(task: Task, drafts: Sequence[ProgramDraft]) -> Steps[Choi
     come with their log-probabilities, so that chat replies will do; a policy of this process rates its own texts.
     """
     asked = _reviewing(task, drafts)
-    reviews = yield from task.ask_each("review", asked, program=False)
+    reviews = yield from task.ask_each("review", asked)
     forward = yield from _own([task.opening()] * len(drafts), [draft.reply for draft in drafts])
     backward = yield from _own(asked, reviews)
     return _best(task, forward, backward)
@@ -155,7 +155,7 @@ def self_check(task: Task, draft: ProgramDraft) -> Steps[Completion | None]:
 
     A program with an answer is checked as well: that it runs does not make it faithful.
     """
-    check = yield from task.ask("self-check", task.about(draft, prompts()["check"]), program=False)
+    check = yield from task.ask("self-check", task.about(draft, prompts()["check"]))
     if not check.text.strip() or FAITHFUL in check.text:
         return None
     found = f"A reader finds this wrong with the program:\n{check.text.strip()}\nMend it where the reader is right."

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from critics.errors import InputError, RunFailed
 from critics.problem import Problem, is_list, is_object
-from rollout.decoding.guide import Guide, TextGuide
+from rollout.decoding.guide import Guide
 from rollout.policies.models import LoraAdapter, end_ids
 from rollout.policies.policy import Completion, Interrupted, load_tokenizer, model_digest, templated
 from rollout.prompts.conversation import SEPARATOR, Messages, as_text
@@ -207,11 +207,6 @@ class ServerPolicy:
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
     ) -> list[Completion]:
         """Write all prompts, `parallel` at a time; raises `Interrupted` where the server fails on the way."""
-        if any(isinstance(guide, TextGuide) for guide in guides or ()):
-            raise InputError(
-                "constrained: a server is not held to the grammar of a whole text; set it to false, or take "
-                "model.server out of the configuration"
-            )
         return asyncio.run(self._complete(prompts, guides, seeds, sampling))
 
     def score(self, prompts: Sequence[str], continuations: Sequence[str]) -> list[float]:

@@ -14,7 +14,6 @@ from rollout.actor_critic.feedback import Reply, Reviewing, mends
 from rollout.actor_critic.prompt import ActorPrompt, feedback_text, portion, refusal_text, statements, system_text
 from rollout.policies.engine import Steps, Write, inspect, perform, write
 from rollout.policies.policy import ChatPolicy
-from rollout.programs.grammars.catalogue import guide_for
 from rollout.prompts.conversation import Messages, message, turn_places
 from rollout.records.sampling import Sampling, derived_seed
 from rollout.records.steps import DialogReview, DialogTurn
@@ -38,7 +37,7 @@ def converse(
     A turn's seed comes from (seed, problem id, sample index, turn), so that a run with fewer retries is the beginning
     of one with more. Where the policy cannot go on, the dialogs that are over are yielded before its error is raised.
     """
-    sampling = replace(sampling, decoding="guided" if settings.constrained else "free")
+    sampling = replace(sampling, decoding="free")
 
     def dialog(problem: Problem, number: int) -> Steps[Trace]:
         held = _Dialog(problem, settings, derived_seed(seed, problem.id, number, "dialog"))
@@ -105,9 +104,8 @@ def _portion(dialog: _Dialog, asked: str, number: int, *, is_last: bool) -> Step
     """The review of the last turn that was not refused: what a reply has to differ from."""
     while True:
         turn_seed = derived_seed(dialog.seed, len(dialog.turns))
-        guide = guide_for(dialog.problem, FORMAT) if settings.constrained else None
         read = shown([messages[0], *messages[start:]], settings.history)
-        [completion] = yield from write([Write(read, turn_seed, guide)])
+        [completion] = yield from write([Write(read, turn_seed)])
         reply = Reply.to(
             dialog.problem,
             completion.text,

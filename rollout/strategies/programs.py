@@ -15,7 +15,6 @@ from critics.replay.answers import in_terms_of
 from rollout.policies.engine import Steps, perform
 from rollout.policies.policy import ChatPolicy
 from rollout.programs.draft import ProgramDraft, Task
-from rollout.programs.grammars.catalogue import guide_for
 from rollout.programs.prompt import FORMATS, STAND_IN
 from rollout.programs.review import Reviewing, require_critic, without_gold
 from rollout.programs.stages import prototype, refine_draft, require_ability
@@ -39,7 +38,7 @@ def refine(
     beginning of one with more. Where the policy cannot go on, what is over is yielded before its error is raised.
     """
     require_ability(policy, settings.prototypers)
-    sampling = replace(sampling, decoding="guided" if settings.constrained else "free")
+    sampling = replace(sampling, decoding="free")
 
     def attempt(problem: Problem, number: int) -> Steps[Trace]:
         task = _task(problem, settings, derived_seed(seed, problem.id, number, "program"))
@@ -77,8 +76,7 @@ def _task(problem: Problem, settings: ProgramSettings, seed: int) -> Task:
             "options are others; set language to logic-program"
         )
     bare = without_gold(problem)
-    guide = guide_for(bare, format_) if settings.constrained else None
-    return Task(bare, format_, seed, settings.depth, settings.examples, guide)
+    return Task(bare, format_, seed, settings.depth, settings.examples)
 
 
 def _ended(task: Task, settings: ProgramSettings) -> Steps[tuple[ProgramDraft, BackupAnswer | None]]:
