@@ -131,7 +131,7 @@ def test_only_the_solvers_are_imported_by_name() -> None:
 def test_the_authors_instruments_are_not_needed() -> None:
     """`guide logic --mode compatible` and `bench gpu` ask for some by a text, and say where they are."""
     needed = {module for module, names in IMPORTS.items() if any(name.partition(".")[0] == "tools" for name in names)}
-    assert needed <= {"training.commands.guide_session", "training.commands.bench", "training.benches.parts"}
+    assert needed <= {"training.commands.guide_session", "training.commands.bench"}
 
 
 def test_no_module_imports_itself_through_others() -> None:
@@ -194,7 +194,7 @@ LAYERS = {
             "workers",
             "rounds",
         ),
-        *("planning", "rewards", "exchange", "benches", "commands", "cli", "__main__"),
+        *("planning", "rewards", "exchange", "commands", "cli", "__main__"),
     ),
 }
 """Each imports only those before it: an arrow back would make two folders one."""

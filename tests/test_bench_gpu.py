@@ -16,10 +16,10 @@ from click.testing import Result
 from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
+from tools.gpu.cells import BenchCell, Setting, value
 from tools.gpu.page import NONE, page, page_of
-from training.benches.cells import BenchCell, Setting, value
-from training.benches.parts import PARTS
-from training.benches.results import (
+from tools.gpu.parts import PARTS
+from tools.gpu.results import (
     FINISHED,
     CellResult,
     Machine,
@@ -127,7 +127,7 @@ def test_another_bench_is_refused_with_the_tool_that_measures_it() -> None:
 
 
 def test_a_folder_of_another_machine_is_refused(tmp_path: Path) -> None:
-    from training.benches.results import write_part
+    from tools.gpu.results import write_part
 
     write_part(tmp_path, PartResult("masks", Machine("NVIDIA H100"), False))
     done = bench("--on", "cpu", "--toy", "--out", tmp_path, "--parts", "masks")
@@ -195,7 +195,7 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_command_starts_where_nothing_else_is_installed(bare_python: Path) -> None:
-    code = "import training.benches.results, training.commands.bench"
+    code = "import tools.gpu.results, training.commands.bench"
     for missing in ("clingo", "z3", "bitsandbytes", "scipy"):
         code += f"\ntry:\n    import {missing}\n    raise SystemExit('{missing} is there')\nexcept ImportError: pass"
     done = run([str(bare_python), "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)

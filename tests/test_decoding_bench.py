@@ -5,7 +5,7 @@ import pytest
 from tools.bench.catalogue import bench
 from tools.bench.cold_masks import mask_times
 from tools.bench.decoding import mask_time
-from training.benches.decoding import FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary
+from tools.gpu.decoding import FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary
 
 
 @pytest.mark.slow

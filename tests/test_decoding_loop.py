@@ -19,8 +19,8 @@ from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling, Switches
 from rollout.strategies.single import sample
-from training.benches.decoding import END, NUM_SPECIAL, FreshOffers, offer_sets, vocabulary
-from training.benches.decoding import PADDING as PAD
+from tools.gpu.decoding import END, NUM_SPECIAL, FreshOffers, offer_sets, vocabulary
+from tools.gpu.decoding import PADDING as PAD
 
 NUM_ROWS = 6
 SIZE = 700

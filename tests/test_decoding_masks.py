@@ -15,7 +15,7 @@ from rollout.decoding.rows import Row
 from rollout.decoding.vocabulary import ROOT, TokenTrie
 from rollout.guides import logic
 from tools.conformance import guide as original
-from training.benches.decoding import END, FreshOffers, offer_sets, vocabulary
+from tools.gpu.decoding import END, FreshOffers, offer_sets, vocabulary
 
 
 @lru_cache(maxsize=2)

@@ -17,7 +17,7 @@ from rollout.decoding.sampling import DecodingLoop, generate_batch
 from rollout.policies.policy import HuggingFacePolicy, load_tokenizer
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import ALL_OFF, Sampling, Switches
-from training.benches.decoding import (
+from tools.gpu.decoding import (
     END,
     PADDING,
     TOY,
@@ -29,7 +29,7 @@ from training.benches.decoding import (
     vocabulary,
     write_model,
 )
-from training.benches.fine_tuning import full_rows
+from tools.gpu.fine_tuning import full_rows
 from training.configuration.fine_tuning import TrainingConfig
 from training.configuration.model import ModelConfig
 from training.finetuning.job import FineTuning

@@ -20,8 +20,8 @@ from rollout.records.sampling import ALL_OFF
 from tools.bench.catalogue import DEFAULT_REPEATS, show
 from tools.bench.kernel import certified_attempts
 from tools.calibration import Fit, Point, fit, miss_left_out
-from training.benches.cells import BenchRow
-from training.benches.decoding import PADDING
+from tools.gpu.cells import BenchRow
+from tools.gpu.decoding import PADDING
 from training.records.open_store import OpenStore
 from training.records.store import line_of
 
@@ -67,7 +67,7 @@ def _decoding(rounds: int) -> list[Point]:
     import torch
 
     from tools.bench.decoding import random_llama
-    from training.benches.decoding import OpeningEngine, vocabulary
+    from tools.gpu.decoding import OpeningEngine, vocabulary
 
     torch.set_num_threads(1)
     size = 4_000

@@ -15,7 +15,7 @@ from critics.formats.asp.control import Fragments, GuardedControl, compiled, is_
 from critics.formats.asp.examination import Inspection, Prepared, ProgramRun, prepare, run
 from critics.judge import JudgePool, judge_record
 from critics.problem import Problem
-from training.benches.cells import BenchRow
+from tools.gpu.cells import BenchRow
 
 NUM_PROGRAMS = 1_000
 NUM_CORES = 100

@@ -19,7 +19,7 @@ from tools.bench.pool import pool
 from tools.bench.programs import programs
 from tools.bench.store import store
 from tools.bench.training import training
-from training.benches.cells import BenchRow
+from tools.gpu.cells import BenchRow
 
 DEFAULT_REPEATS = 100
 

@@ -10,8 +10,8 @@ from rollout.decoding.masks import MaskEngine
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.guides.logic import LogicGuide
 from rollout.problems.prontoqa import PrOntoQA, generate
-from training.benches.cells import BenchRow
-from training.benches.decoding import END, vocabulary
+from tools.gpu.cells import BenchRow
+from tools.gpu.decoding import END, vocabulary
 from training.lessons.references import completions
 
 SIZE = 128_000

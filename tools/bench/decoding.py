@@ -15,8 +15,8 @@ from rollout.records.sampling import ALL_OFF, Switches
 from tools.bench.cold_masks import cold_masks
 from tools.bench.joined_adapters import joined_adapters, outside_the_model
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import BenchRow
-from training.benches.decoding import PADDING, SET_SIZE, FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary
+from tools.gpu.cells import BenchRow
+from tools.gpu.decoding import PADDING, SET_SIZE, FreshOffers, OpeningEngine, OpeningRow, offer_sets, vocabulary
 
 BATCH = 16
 NUM_NEW = 64

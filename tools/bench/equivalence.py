@@ -33,7 +33,7 @@ from rollout.formulas.languages import (
 )
 from tools.bench.counterparts import formula_counterpart, regex_counterpart
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import BenchRow
+from tools.gpu.cells import BenchRow
 
 NUM_PAIRS = 200
 """Pairs of each language; a hundredth of them are two."""

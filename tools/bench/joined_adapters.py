@@ -14,8 +14,8 @@ from rollout.decoding.rows import Row as GuidedRow
 from rollout.policies.adapted import joined
 from rollout.records.sampling import ALL_OFF
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import BenchRow
-from training.benches.decoding import PADDING, FreshOffers, offer_sets
+from tools.gpu.cells import BenchRow
+from tools.gpu.decoding import PADDING, FreshOffers, offer_sets
 from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.architecture import with_lora
 

@@ -14,7 +14,7 @@ from critics.verdict import Certified
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.demonstration import demonstrate
 from tools.bench.timing import Timing, growth_exponent, interleaved
-from training.benches.cells import BenchRow
+from tools.gpu.cells import BenchRow
 
 NUM_STATEMENTS = (5, 10, 20, 40, 80)
 """Numbers of statements in a kernel; the last is the design's, and the one that is set against a baseline."""

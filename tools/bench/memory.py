@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from critics.workers.own_time import die_with_parent
-from training.benches.cells import BenchRow
-from training.benches.fine_tuning import full_rows
+from tools.gpu.cells import BenchRow
+from tools.gpu.fine_tuning import full_rows
 
 SEED_TOKENIZER = Path("checkpoints/seed")
 NUM_STEPS = 2

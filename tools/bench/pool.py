@@ -11,7 +11,7 @@ from critics.judge import JudgePool, judge_record
 from critics.problem import Attempt, Problem
 from tools.bench.asp import program
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import BenchRow
+from tools.gpu.cells import BenchRow
 
 NUM_ATTEMPTS = 240
 REPEATS = 5

@@ -18,7 +18,7 @@ from critics.problem import Attempt, Problem
 from critics.replay.finite.grounding import Grounder, script
 from tools.bench.scripts import script_rows
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import BenchRow
+from tools.gpu.cells import BenchRow
 
 NUM_PROGRAMS = 8
 SPEAKERS = ("Adair", "Boyce", "Crane", "Drury", "Ellis", "Frost", "Grove", "Haley")

@@ -16,7 +16,7 @@ from critics.formats.z3_python.critic import judge_script
 from critics.formats.z3_python.jail import run_jailed
 from critics.problem import Attempt, Problem
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import BenchRow
+from tools.gpu.cells import BenchRow
 
 NUM_RULES = 10
 KINDS = ("wug", "dax", "blick", "toma", "fep", "gorp", "zav", "kiki", "bouba", "pilk", "snerp", "tulver")

@@ -10,7 +10,7 @@ from typing import Any
 from critics.problem import Problem
 from rollout.records.traces import Trace
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import BenchRow
+from tools.gpu.cells import BenchRow
 from training.records.open_store import OpenStore
 from training.records.store import line_of, pack, read_records
 

@@ -7,7 +7,7 @@ from time import process_time
 from typing import Any
 
 from tools.bench.timing import Timing, interleaved
-from training.benches.cells import BenchRow
+from tools.gpu.cells import BenchRow
 from training.finetuning.examples import IGNORED, Collator, Example
 
 NUM_STEPS = 6

@@ -1,1 +1,1 @@
-"""Parts of `certistar bench gpu` that need a clone of the repository, and the page docs/gpu.md."""
+"""`certistar bench gpu`: its parts, each in a process of its own, and the page docs/gpu.md."""

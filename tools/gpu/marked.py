@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
-from training.benches.cells import BenchCell, BenchRow, Setting, value
+from tools.gpu.cells import BenchCell, BenchRow, Setting, value
 
 ROOT = Path(__file__).parents[2]
 MARK = "mark.gpu"

@@ -7,8 +7,8 @@ from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.rows import RequestLimits
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.records.sampling import ALL_OFF
-from training.benches.cells import BenchCell, BenchRow, Setting, value
-from training.benches.decoding import END, MODELS, PADDING, SHAPES, TOY, Bench, OpeningEngine, shape_of, vocabulary
+from tools.gpu.cells import BenchCell, BenchRow, Setting, value
+from tools.gpu.decoding import END, MODELS, PADDING, SHAPES, TOY, Bench, OpeningEngine, shape_of, vocabulary
 
 
 class _TimedMasks(OpeningEngine):

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from critics.errors import InputError
-from training.benches.parts import PARTS
-from training.benches.results import MINUTES, CellResult, PartResult, read_all
+from tools.gpu.parts import PARTS
+from tools.gpu.results import MINUTES, CellResult, PartResult, read_all
 from training.tables import markdown
 
 TEMPLATE = Path(__file__).with_name("page.md")

@@ -1,6 +1,6 @@
 """Rounds on a GPU: a certified STaR round of a 1 B model, and the smoke run beside the CPU's.
 
-The 1 B model is the seed model of the repository in a larger one's shape (`training.benches.decoding`): it costs what
+The 1 B model is the seed model of the repository in a larger one's shape (`tools.gpu.decoding`): it costs what
 1 B parameters cost, and what it writes can be certified.
 """
 
@@ -13,8 +13,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from training.benches.cells import BenchCell, BenchRow, Setting, started, value
-from training.benches.decoding import MODELS, SyntheticModel
+from tools.gpu.cells import BenchCell, BenchRow, Setting, started, value
+from tools.gpu.decoding import MODELS, SyntheticModel
 from training.planning.lengths import Dimensions
 
 ROOT = Path(__file__).parents[2]

@@ -29,8 +29,8 @@ from pydantic import TypeAdapter
 
 from critics.errors import InputError
 from critics.workers.own_time import die_with_parent
-from training.benches.cells import BenchCell, BenchRow, Setting, settle, started
-from training.benches.parts import PARTS, REMEDIES
+from tools.gpu.cells import BenchCell, BenchRow, Setting, settle, started
+from tools.gpu.parts import PARTS
 from training.hardware import driver_says, num_cores
 from training.lineage.provenance import commit, version
 from training.records.store import make_folder, write_json
@@ -238,7 +238,7 @@ def qualify(
 def _run_part(out: Path, new: PartResult, limit_s: float) -> PartResult:
     """Run a part's process, again where it crashes, and write how it ended."""
     if lacking := PARTS[new.part].lacks:
-        skipped = {new.part: cell_result((), 0.0, skipped=f"{lacking} {REMEDIES.get(lacking, 'is not installed')}")}
+        skipped = {new.part: cell_result((), 0.0, skipped=f"{lacking} is not installed")}
         write_part(out, replace(new, cells=skipped, ended=FINISHED))
         return replace(new, cells=skipped, ended=FINISHED)
     deadline, began = monotonic() + limit_s, monotonic()

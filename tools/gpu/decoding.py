@@ -21,7 +21,7 @@ from rollout.decoding.masks import Mask, MaskEngine
 from rollout.decoding.rows import Request, RequestLimits
 from rollout.decoding.rows import Row as GuidedRow
 from rollout.records.sampling import ALL_OFF, Sampling, Switches
-from training.benches.cells import BenchCell, BenchRow, Setting, peak_rows, settle, value
+from tools.gpu.cells import BenchCell, BenchRow, Setting, peak_rows, settle, value
 from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.architecture import with_lora
 from training.planning.lengths import Dimensions

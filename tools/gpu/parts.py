@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 
-from training.benches.cells import BenchCell, Setting
-from training.benches.decoding import decoding, in_vllm
-from training.benches.fine_tuning import fine_tuning
+from tools.gpu.cells import BenchCell, Setting
+from tools.gpu.decoding import decoding, in_vllm
+from tools.gpu.fine_tuning import fine_tuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,12 @@ def is_installed(module: str) -> bool:
         return False
 
 
-def _in_a_clone(function: str) -> Callable[[Setting], Iterator[BenchCell]]:
-    """Return cells that need the repository: its tests, configurations and seed models."""
+def _late(function: str) -> Callable[[Setting], Iterator[BenchCell]]:
+    """Return the cells of a module that is imported in the part's own process."""
     module, _, name = function.partition(":")
     return lambda setting: getattr(import_module(module), name)(setting)
 
 
-REMEDIES = {"tools.gpu": "is not found: start it in a clone of the repository"}
-"""Words for packages that no installation brings."""
 PARTS: Mapping[str, BenchPart] = {
     "decoding": BenchPart(
         decoding,
@@ -56,23 +54,20 @@ PARTS: Mapping[str, BenchPart] = {
         "LoRA, DoRA, nf4 and full: a step, tokens a second, utilisation, peak memory beside the memory model's",
     ),
     "round": BenchPart(
-        _in_a_clone("tools.gpu.rounds:rounds"),
+        _late("tools.gpu.rounds:rounds"),
         4,
         "a certified STaR round of a 1 B model: rollout, certification, fine-tuning, evaluation",
-        needs="tools.gpu",
     ),
-    "tests": BenchPart(_in_a_clone("tools.gpu.marked:marked"), 2, "every test marked `gpu`", needs="tools.gpu"),
+    "tests": BenchPart(_late("tools.gpu.marked:marked"), 2, "every test marked `gpu`"),
     "smoke": BenchPart(
-        _in_a_clone("tools.gpu.rounds:smoke"),
+        _late("tools.gpu.rounds:smoke"),
         2,
         "`configs/smoke.yaml` in float32 here and on the CPU: texts and adapters compared",
-        needs="tools.gpu",
     ),
     "masks": BenchPart(
-        _in_a_clone("tools.gpu.masks:masks"),
+        _late("tools.gpu.masks:masks"),
         1.5,
         "the masks' share of a guided step, in a new process and later",
-        needs="tools.gpu",
     ),
     "vllm": BenchPart(in_vllm, 6, "vLLM in this process, where it is installed", needs="vllm"),
 }

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from training.benches.cells import GIB, BenchCell, BenchRow, Setting, settle, value
-from training.benches.decoding import TOY, random_model, shape_of, write_model
+from tools.gpu.cells import GIB, BenchCell, BenchRow, Setting, settle, value
+from tools.gpu.decoding import TOY, random_model, shape_of, write_model
 
 STEPS = 20
 """The monitor tells of ten at a time; the first ten load kernels."""
@@ -79,7 +79,7 @@ def _measured(setting: Setting, case: TrainingCase) -> Sequence[BenchRow]:
     if found.mfu is not None:
         rows.append(value("mfu", found.mfu, "ratio", n=10, against="the data sheet's peak"))
     if setting.on_gpu:
-        from training.benches.decoding import MODELS
+        from tools.gpu.decoding import MODELS
         from training.finetuning.compute import shape_of_model, training_memory
 
         shape = shape_of_model(random_model(MODELS.get(case.model, TOY), "meta"))

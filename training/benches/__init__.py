@@ -1,1 +1,0 @@
-"""Parts of `certistar bench gpu`: what a machine with one GPU does, measured."""
