@@ -3,7 +3,6 @@
 import copy
 import json
 import random
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from rollout.records.traces import Trace, read_trace
 from training.cli import app
 from training.configuration.run import ArmConfig
 from training.curation import derivation as derivations
-from training.curation.derivation import Derivation, RationaleError, derivation_counts, take_apart
+from training.curation.derivation import RationaleError, cut_counts, take_apart
 
 PETS = Formal(("(cat tom)", "(cat 'x) -> (pet 'x)", "(cat 'x) -> (furry 'x)", "(pet 'x) -> (loved 'x)"), "(loved tom)")
 HEAD = (
@@ -39,12 +38,11 @@ BEFORE = (
     f"{HEAD} (cat 'x) -> (furry 'x) [[infer:(furry tom)]] (cat 'x) -> (pet 'x) [[infer:(pet tom)]] "
     "(pet 'x) -> (loved 'x) [[infer:(loved tom)]]\nAnswer: true"
 )
-PROVED = Derivation(proved=True)
 
 
-def derive(traces: list[dict], derivation: Derivation, judging) -> tuple[list[dict], Counter[str]]:
-    left, failures = derivations.derive(list(map(read_trace, traces)), derivation, judging)
-    return [trace.record() for trace in left], failures
+def derive(traces: list[dict], judging) -> tuple[list[dict], int]:
+    left, failed = derivations.derive(list(map(read_trace, traces)), judging)
+    return [trace.record() for trace in left], failed
 
 
 def pets(options: tuple[str, ...] | None = None, answer: str = "true") -> Problem:
@@ -65,8 +63,8 @@ def pruning(trace: dict) -> tuple[dict, int]:
     """Return what pruning leaves in the trace's place, and how often it failed; its words stay, as if all were read."""
     assert trace["judgement"]["verdict"] == "certified", trace["judgement"]
     read = {**trace, "judgement": {**trace["judgement"], "spans": []}}
-    (left,), failures = derive([read], PROVED, judging)
-    return trace if left == read else left, failures["cut_failed"]
+    (left,), failed = derive([read], judging)
+    return trace if left == read else left, failed
 
 
 def with_detours(formal: Formal, rng: random.Random) -> list:
@@ -232,29 +230,28 @@ def test_a_malformed_text_under_a_forged_verdict_drops_nothing():
 
 
 def test_a_text_that_is_not_certified_once_it_is_cut_is_not_kept():
-    (left,), failures = derive([judged(AFTER)], PROVED, lambda drafts: [{"verdict": "timeout"} for _ in drafts])
+    (left,), failures = derive([judged(AFTER)], lambda drafts: [{"verdict": "timeout"} for _ in drafts])
     assert left["judgement"]["verdict"] == "timeout"
-    assert derivation_counts([], failures, PROVED) == {"cut": 0, "cut_failed": 1}
+    assert cut_counts([], failures) == {"cut": 0, "cut_failed": 1}
 
 
 def test_a_trace_that_strict_does_not_keep_is_not_rewritten():
     cut_off = judged(AFTER, finished=False)
     lucky = judged(f"{HEAD} \nAnswer: true", trace_id="pets#1")
-    assert derive([cut_off, lucky], PROVED, judging)[0] == [cut_off, lucky]
+    assert derive([cut_off, lucky], judging)[0] == [cut_off, lucky]
 
 
 def test_deriving_changes_no_trace():
     trace = judged(AFTER, completion_ids=[1])
     before = copy.deepcopy(trace)
-    derive([trace], PROVED, judging)
+    derive([trace], judging)
     assert trace == before
 
 
 def test_only_what_is_kept_for_its_proof_is_cut_to_it():
     assert ArmConfig(name="a", keep="strict", decoding="guided", text="proved").text == "proved"
-    for option, value in (("text", "proved"), ("hindsight", True)):
-        with pytest.raises(ValueError, match=f"{option}: .*needs? `keep: strict`"):
-            ArmConfig.model_validate({"name": "a", "keep": "naive", "decoding": "free", option: value})
+    with pytest.raises(ValueError, match=r"text: .*needs? `keep: strict`"):
+        ArmConfig.model_validate({"name": "a", "keep": "naive", "decoding": "free", "text": "proved"})
 
 
 def written(path, records) -> str:
@@ -300,8 +297,6 @@ def test_the_filter_refuses_another_traces_certificate(tmp_path):
     ("options", "said"),
     [
         (["--keep", "naive", "--text", "proved"], "--text proved needs --keep strict"),
-        (["--keep", "guided", "--hindsight"], "--hindsight needs --keep strict"),
-        (["--keep", "strict", "--held-out", "x"], "--held-out is for --hindsight"),
     ],
 )
 def test_the_filter_says_which_options_go_together(tmp_path, options, said):
@@ -336,7 +331,7 @@ LOGIC += "# Constraints\nbakes(ann) < bakes(bea){}\n# Options\nis_valid(bakes(an
 
 def cut(problem: Problem, format_: str, completion: str) -> Trace:
     trace = {"id": "a", "problem": problem.record(), "format": format_, "completion": completion}
-    (left,), _ = derivations.derive([read_trace({**trace, "judgement": judge_record(trace)})], PROVED, judging)
+    (left,), _ = derivations.derive([read_trace({**trace, "judgement": judge_record(trace)})], judging)
     assert left.judged.is_certified, left.judged
     assert not left.judged.unread
     return left

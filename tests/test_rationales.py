@@ -107,7 +107,7 @@ def test_a_wrong_column_map_is_refused_with_a_suggestion(
 
 def test_options_for_tables_and_for_traces_are_not_mixed(tmp_path: Path) -> None:
     table = write(tmp_path / "own.jsonl", ROWS)
-    assert "--hindsight" in filtered(table, "--hindsight").stderr
+    assert "--verdicts" in filtered(table, "--verdicts", "x").stderr
     attempt = {"id": "a", "problem": {}, "format": "guided", "completion": GUIDED}
     result = filtered(write(tmp_path / "attempts.jsonl", [attempt]))
     assert (result.exit_code, "--columns is for tables" in result.stderr) == (2, True)

@@ -14,10 +14,9 @@ from time import perf_counter
 from typing import Any
 
 from critics.errors import InputError
-from rollout.formulas.ahead import generate_ahead
+from rollout.formulas.generator import generate
 from rollout.problems.catalogue import Split, family
 from tools.autoeval.data_sets import PAPER, said, statistics_of
-from training.hardware import num_cores
 from training.records.store import write_json, write_text
 
 EACH = 500
@@ -30,12 +29,12 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def measure(name: str, *, each: int, seed: int, jobs: int) -> Record:
+def measure(name: str, *, each: int, seed: int) -> Record:
     """Make a data set and count what it is made of."""
     config = family(name).configured({}, SPLIT)
     num = each * len(config.categories)
     began = perf_counter()
-    problems = list(generate_ahead(config, num, seed=seed, jobs=jobs))
+    problems = list(generate(config, num, seed=seed))
     made_s = perf_counter() - began
     found = statistics_of(problems, config.categories)
     sys.stderr.write(f"{name}: {num} made in {made_s:.1f} s, counted in {perf_counter() - began - made_s:.1f} s\n")
@@ -72,12 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--each", type=int, default=EACH, help="Formulas a category.")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=num_cores())
     asked = parser.parse_args(arguments)
     if strange := set(asked.names) - PAPER.keys():
         parser.error(f"{', '.join(sorted(strange))}: must be among {', '.join(PAPER)}")
     try:
-        found = {n: measure(n, each=asked.each, seed=asked.seed, jobs=asked.jobs) for n in asked.names or PAPER}
+        found = {n: measure(n, each=asked.each, seed=asked.seed) for n in asked.names or PAPER}
     except InputError as error:
         parser.error(str(error))
     provenance = {"each": asked.each, "seed": asked.seed, "split": SPLIT}

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, cycle, islice
+from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
 from critics.errors import InputError
@@ -86,40 +86,6 @@ class ItemTurn(NamedTuple):
     """Number of items of the category before it."""
 
 
-class Turns:
-    """Rotation of the categories, without those that have no more formulas."""
-
-    def __init__(self, categories: Sequence[int]) -> None:
-        self._left, self._place, self._made = list(categories), 0, Counter[int]()
-        self.num_made = 0
-
-    def now(self) -> ItemTurn | None:
-        """Return the next item's turn; None where no category is left."""
-        if not self._left:
-            return None
-        category = self._left[self._place]
-        return ItemTurn(self.num_made, category, self._made[category])
-
-    def coming(self) -> Iterator[ItemTurn]:
-        """Yield the turns from now on, as they are if no category runs out; what happens meanwhile changes none."""
-        order, before = (*self._left[self._place :], *self._left[: self._place]), Counter(self._made)
-        for item, category in enumerate(cycle(order), self.num_made):
-            yield ItemTurn(item, category, before[category])
-            before[category] += 1
-
-    def pass_on(self) -> None:
-        """Count the item whose turn it was as made."""
-        category = self._left[self._place]
-        self._made[category] += 1
-        self._place = (self._place + 1) % len(self._left)
-        self.num_made += 1
-
-    def leave_out(self) -> None:
-        """Count the category whose turn it is as one that has no more formulas."""
-        self._left.pop(self._place)
-        self._place %= max(1, len(self._left))
-
-
 class Candidate(NamedTuple):
     """A problem, unless there was one with its key before."""
 
@@ -170,24 +136,26 @@ class FormulaDrawing:
 
 def generate(config: Formulas, num: int, *, seed: int, start: int = 0) -> Iterator[Problem]:
     """Yield items `start` to `start + num - 1`; raises `InputError` where there are not so many."""
-    return islice(problems(FormulaDrawing(config, seed)), start, start + num)
+    return islice(_problems(FormulaDrawing(config, seed)), start, start + num)
 
 
-def problems(drawing: FormulaDrawing, ahead: Callable[[Turns], Candidate | None] = lambda _: None) -> Iterator[Problem]:
-    """Yield all problems; `ahead` may know what the turn that it is comes to where nothing was seen before."""
-    config, turns, seen = drawing.config, Turns(drawing.config.categories), set[int | str]()
-    while (turn := turns.now()) is not None:
-        found = ahead(turns)
-        if found is None or found.key in seen:
-            found = drawing.candidate(turn, seen)
+def _problems(drawing: FormulaDrawing) -> Iterator[Problem]:
+    """Yield all problems, going through the categories in turn; one that has no more formulas is left out."""
+    config, seen = drawing.config, set[int | str]()
+    left, made, place, item = list(config.categories), Counter[int](), 0, 0
+    while left:
+        place %= len(left)
+        category = left[place]
+        found = drawing.candidate(ItemTurn(item, category, made[category]), seen)
         if found is None:
-            turns.leave_out()
+            left.pop(place)
             continue
         seen.add(found.key)
         yield found.problem
-        turns.pass_on()
+        made[category] += 1
+        place, item = place + 1, item + 1
     raise InputError(
-        f"{config.name}: there are no more than {turns.num_made} such formulas in split {config.split!r}; ask for "
+        f"{config.name}: there are no more than {item} such formulas in split {config.split!r}; ask for "
         "fewer, name more categories, or set distinct to 'text'"
     )
 

@@ -129,7 +129,7 @@ class Trace:
     derived_from: str | None = None
     """Id of the trace that this one was made of."""
     by: str | None = None
-    """Name of the step that made it of that one: proved or hindsight."""
+    """Name of the step that made it of that one: proved."""
     sampled: str = ""
     """The text as it was sampled, where `completion` is what is proved of it; nothing judges it."""
     judgement: Judgement | None = None

@@ -11,6 +11,7 @@ import json
 import random
 import statistics
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from time import perf_counter, process_time
 from typing import Any
 
@@ -22,7 +23,6 @@ from critics.problem import Attempt, Problem
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import Formula
-from rollout.formulas.ahead import generate_ahead
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import (
     FirstOrderFormulas,
@@ -133,7 +133,8 @@ def _strings_rows(num: int) -> list[BenchRow]:
     for config in GENERATORS:
         # The tables of a grammar are made once.
         _texts(config, 1)
-    wall_s = _seconds(lambda: [list(generate_ahead(config, num, seed=0, jobs=JOBS)) for config in GENERATORS])
+    with ProcessPoolExecutor(JOBS) as pool:
+        wall_s = _seconds(lambda: list(pool.map(_texts, GENERATORS, [num] * len(GENERATORS))))
     cpu_s = _seconds(lambda: [_texts(config, num) for config in GENERATORS], process_time)
     total = num * len(GENERATORS)
     return [

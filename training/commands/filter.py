@@ -18,12 +18,6 @@ def filter(  # noqa: A001
     keep: Annotated[str, typer.Option("--keep", help="strict, trusted, proved, majority, naive, ..")] = "strict",
     text: Annotated[str, typer.Option("--text", help="sampled, or proved: cut to what the critic read.")] = "sampled",
     verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about attempts.")] = None,
-    hindsight: Annotated[
-        bool, typer.Option("--hindsight", help="Relabel failed traces as attempts at what they prove.")
-    ] = False,
-    held_out: Annotated[
-        Path | None, typer.Option("--held-out", help="Problems that no relabelled trace may be about.")
-    ] = None,
     columns: Columns = None,
     answers: Annotated[
         list[str] | None, typer.Option("--answers", metavar="WORD=ANSWER,..", help="What gold answers mean: 1=true,..")
@@ -57,5 +51,4 @@ def filter(  # noqa: A001
     from training.commands.keeping import FilterOptions, filter_rows
 
     of_tables = (columns, answers, format_, formalise, dataset, encoding)
-    of_traces = (verdicts, hindsight, held_out)
-    filter_rows(source, FilterOptions(keep, text, out, *of_tables, *of_traces, limit, jobs, timeout, as_json))
+    filter_rows(source, FilterOptions(keep, text, out, *of_tables, verdicts, limit, jobs, timeout, as_json))

@@ -51,7 +51,6 @@ from training.records.tables import Rows, read_rows
 
 if TYPE_CHECKING:
     from training.configuration.run import RunConfig
-    from training.curation.derivation import Derivation
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,6 @@ class FilterOptions:
     dataset: str | None
     encoding: str | None
     verdicts: Path | None
-    hindsight: bool
-    held_out: Path | None
     limit: int | None
     jobs: int
     timeout_s: float
@@ -87,6 +84,8 @@ def filter_rows(source: Path, asked: FilterOptions) -> None:
     is_recorded = source.is_file() and is_of_programs(source)
     found = [] if is_recorded else read_rows(source, asked.encoding)
     revoked = read_revocations(source.parent) if source.is_file() else Revocations()
+    if asked.text == "proved" and asked.keep not in CERTIFIED:
+        raise InputError("--text proved needs --keep strict or trusted, because what it makes is judged by its proof")
     made_of = _digest(found or [source.read_bytes()], asked, revoked)
     if (already := made_already(asked.out, made_of)) is not None:
         say(f"{asked.out} is there already, of these very rows and settings: nothing is to be done")
@@ -95,11 +94,11 @@ def filter_rows(source: Path, asked: FilterOptions) -> None:
     is_table = not is_recorded and not any(
         isinstance(row.values.get("problem"), Mapping) for rows in found for row in rows.rows[:20]
     )
-    of_others = ("verdicts", "hindsight", "held_out")
+    of_others = ("verdicts",)
     if not is_table:
         of_others = ("columns", "answers", "format", "formalise", "dataset")
     if given := next((name for name in of_others if getattr(asked, name)), None):
-        name = {"held_out": "held-out", "format": "as"}.get(given, given)
+        name = "as" if given == "format" else given
         raise InputError(
             f"--{name} is for {'traces' if is_table else 'tables, and these rows are attempts'}; leave it out"
         )
@@ -107,7 +106,6 @@ def filter_rows(source: Path, asked: FilterOptions) -> None:
         _show(_filter_table(found, source, keep, asked, made_of), asked)
         return
     records, rejected = read_attempts_that_are(source) if is_recorded else attempts_that_are(source, found)
-    derivation = _derivation(asked)
     judged_anew = with_verdicts(
         records[: asked.limit], source, asked.verdicts, judging(asked.jobs, asked.timeout_s, anew=True), rejected
     )
@@ -118,7 +116,7 @@ def filter_rows(source: Path, asked: FilterOptions) -> None:
             rejected.append({"id": each.id, "reason": "revoked"})
         else:
             believed.append(each)
-    _show(_keep_attempts(believed, rejected, derivation, keep, asked, made_of), asked)
+    _show(_keep_attempts(believed, rejected, keep, asked, made_of), asked)
 
 
 def _digest(found: Sequence[Rows | bytes], asked: FilterOptions, revoked: Revocations) -> str:
@@ -138,24 +136,6 @@ def _digest(found: Sequence[Rows | bytes], asked: FilterOptions, revoked: Revoca
             made.update((row.raw or repr(row.values)).encode("utf-8", "surrogateescape"))
         made.update(rows if isinstance(rows, bytes) else repr(rows.unreadable).encode())
     return made.hexdigest()
-
-
-def _derivation(asked: FilterOptions) -> "Derivation | None":
-    is_cut = asked.text == "proved"
-    for option, wanted in (("--text proved", is_cut), ("--hindsight", asked.hindsight)):
-        if wanted and asked.keep not in CERTIFIED:
-            raise InputError(f"{option} needs --keep strict or trusted, because what it makes is judged by its proof")
-    if asked.held_out is not None and not asked.hindsight:
-        raise InputError("--held-out is for --hindsight, which alone asks new questions; leave it out")
-    if asked.hindsight and asked.held_out is None:
-        say("relabelled problems are not compared with evaluation problems; name these by --held-out FILE")
-    if not (is_cut or asked.hindsight):
-        return None
-    from training.curation.derivation import Derivation, contents_of
-    from training.rounds.problems import read_problems
-
-    held_out = None if asked.held_out is None else contents_of(read_problems(asked.held_out))
-    return Derivation(is_cut, asked.hindsight, held_out)
 
 
 def _filter_table(
@@ -188,8 +168,8 @@ def _filter_table(
         about["formalised_by"] = asked.formalise if digests is None else digests.record()
     judge_all = judging(asked.jobs, asked.timeout_s, anew=True)
     traces = list(judged(attempts, judge_all))
-    candidates, failures = _derived(traces, _derivation(asked), judge_all)
-    about |= failures
+    candidates, failed = _derived(traces, asked, judge_all)
+    about |= {"cut_failed": failed} if failed else {}
     summary = write_dataset(traces, candidates, table, keep, asked.out, about, judge_all)
     opened.unlink(missing_ok=True)
     if not asked.as_json:
@@ -259,7 +239,6 @@ def _show_reasons(traces: list[Trace], table: Table) -> None:
 def _keep_attempts(
     believed: Sequence[GivenAttempt],
     rejected: list[Rejected],
-    derivation: "Derivation | None",
     keep: Keep,
     asked: FilterOptions,
     made_of: str,
@@ -268,7 +247,7 @@ def _keep_attempts(
     judge_all = judging(asked.jobs, asked.timeout_s)
     traces = list(traces_that_are(believed, rejected))
     origins = {trace.id: origin(trace.record()) for trace in traces if kept(trace, keep)}
-    candidates, failures = _derived(traces, derivation, judge_all)
+    candidates, failed = _derived(traces, asked, judge_all)
     chosen, foreign = independent(select(candidates, keep), keep, judge_all)
     rejected += [{"id": id_, "reason": FITS_ANOTHER} for id_ in foreign]
     lessons = list(taught(chosen, rejected))
@@ -276,10 +255,10 @@ def _keep_attempts(
     derived = [trace for trace in lessons if trace.derived_from]
     origins |= {trace.id: origin(trace.record()) for trace in derived}
     made: dict[str, Any] = {"kept_by_grade": kept_by_grade(lessons)} if keep == "proved" else {}
-    if derivation is not None:
-        from training.curation.derivation import derivation_counts
+    if asked.text == "proved":
+        from training.curation.derivation import cut_counts
 
-        made = derivation_counts(lessons, failures, derivation) | made
+        made = cut_counts(lessons, failed) | made
     known = {trace.id for trace in traces}
     num_unread = sum(each["id"] not in known for each in rejected)
     more = {**made, **coverage(lessons), "examples": len(examples), "keep": keep, "made_of": made_of}
@@ -288,21 +267,19 @@ def _keep_attempts(
     ids = {trace.id for trace in lessons} | {each["id"] for each in rejected}
     left = [*({**each} for each in rejected), *rejections(candidates, ids, (), keep)]
     with new_folder(asked.out) as folder:
-        if derivation is not None:
+        if asked.text == "proved":
             write_records(folder / DERIVED, (trace.record() for trace in derived), checksum=True)
         write_kept(folder, asked.out.name, Kept(examples, origins, lessons, left, summary))
     return summary
 
 
-def _derived(
-    traces: Sequence[Trace], derivation: "Derivation | None", judge_all: Judging
-) -> tuple[Sequence[Trace], Counter[str]]:
-    """Return the candidates of the filter: traces, or what is derived in their places; and what came to nothing."""
-    if derivation is None:
-        return traces, Counter()
+def _derived(traces: Sequence[Trace], asked: FilterOptions, judge_all: Judging) -> tuple[Sequence[Trace], int]:
+    """Return the candidates of the filter: traces, or what is proved of them; and how many were not certified cut."""
+    if asked.text != "proved":
+        return traces, 0
     from training.curation.derivation import derive
 
-    return derive(traces, derivation, judge_all)
+    return derive(traces, judge_all)
 
 
 def _show(summary: Mapping[str, Any], asked: FilterOptions) -> None:

@@ -1,6 +1,6 @@
 """`problems`: generated, or converted from a published file."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -8,11 +8,10 @@ import typer
 
 from critics.errors import InputError
 from critics.problem import Problem
-from rollout.problems.catalogue import LANGUAGES, Split, family
+from rollout.problems.catalogue import Split, family
 from rollout.problems.prontoqa import Ontology
 from training.commands.options import Json, Out, Seed, say, say_or_print
 from training.configuration.section import read_override
-from training.hardware import num_cores
 from training.records.store import write_new_records
 
 EVERY = "autoeval-all"
@@ -38,15 +37,9 @@ def problems(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A key of the generator, e.g. depths=[1,2].")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Processes that draw formulas of autoeval-..; else all cores.")
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Generate problems of a data set, or convert a published file to problem records."""
-    is_language = source is None and (name in LANGUAGES or name == EVERY)
-    if not is_language and jobs is not None:
-        raise InputError(f"problems {name}: --jobs is for formulas that are generated: {', '.join(LANGUAGES)}")
     if source is not None:
         from rollout.published.loaders import load_published
         from training.rounds.problems import drawn
@@ -62,7 +55,7 @@ def problems(
             configurations = {own: family(own).configured(keys, split_) for own in names}  # type: ignore[arg-type]
         except ValueError as error:
             raise InputError(f"problems {name}: {error}") from error
-        listed = [p for own, keys in configurations.items() for p in _generated(own, keys, num or 200, seed, jobs)]
+        listed = [p for own, made in configurations.items() for p in family(own).generate(made, num or 200, seed=seed)]
     records = [problem.record() for problem in listed]
     write_new_records(out, records)
     say_or_print(f"{len(records)} problems in {out}", {"problems": len(records), "out": str(out)}, as_json)
@@ -79,15 +72,6 @@ def _say_what_they_are(name: str, listed: Sequence[Problem]) -> None:
         say(f"problems with statements of each logic class: {shares}")
     elif unformalised:
         say(f"{unformalised} of them have no formalisation: no guided proof of theirs can be certified")
-
-
-def _generated(name: str, configuration: Any, num: int, seed: int, jobs: int | None) -> Iterable[Problem]:
-    """Return generated problems: the same ones, by however many processes."""
-    if name in LANGUAGES:
-        from rollout.formulas.ahead import generate_ahead
-
-        return generate_ahead(configuration, num, seed=seed, jobs=num_cores() if jobs is None else jobs)
-    return family(name).generate(configuration, num, seed=seed)
 
 
 def _prontoqa_keys(name: str, hops: str | None, ontology: str | None, ordered: bool) -> dict[str, Any]:

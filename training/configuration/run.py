@@ -143,8 +143,6 @@ class ArmConfig(Section):
     nobody: it samples no training problem and learns nothing, and is only measured."""
     text: Text | None = None
     """The text of what is kept, where it is another than `training.text`."""
-    hindsight: bool = False
-    """Relabel a failed trace as an attempt at another goal that it proves; off, because the paper drops it."""
 
     @property
     def format(self) -> Format:
@@ -170,11 +168,6 @@ class ArmConfig(Section):
     def _settings_fit(self) -> Self:
         if self.text == "proved" and self.keep not in CERTIFIED:
             raise ValueError("text: proved needs `keep: strict` (or `trusted`), because it is cut to its proof")
-        if self.hindsight and (self.keep not in CERTIFIED or self.format != "guided"):
-            raise ValueError(
-                "hindsight: needs `keep: strict` (or `trusted`) and `strategy: guided`, because its proof judges "
-                "what it makes"
-            )
         if self.taught_by == "references" and not isinstance(self.strategy, SingleConfig):
             raise ValueError(
                 f"taught_by: there are no references for `strategy: {self.strategy.name}`; write answer, cot, fol or "

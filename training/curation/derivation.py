@@ -1,44 +1,28 @@
-"""Traces made of traces: certified texts cut to what is proved, and what failed relabelled in hindsight.
+"""Certified texts cut to what is proved.
 
-    judged traces -> drafts -> judged anew -> derived traces, each in its original's place
+    judged traces -> cut texts -> judged anew -> derived traces, each in its original's place
 
-A draft is worth what its own certificate says. A failed trace whose draft is not certified stays what it was; of a
-certified one whose text is cut, the cut text and its verdict take the place, so that what no critic could read is never
-trained on.
+A cut text is worth what its own certificate says; text and verdict take the original's place, so that what no critic
+could read is never trained on.
 
 The text that is proved is its format's matter (`Format.proved`): the canonical program, or the sentences that
 something stands behind, and in English those alone that the answer rests on. A guided text is pruned as well, to the
 inferences that its proof uses: a writer's words stand before each inference or after each, and the ends of the
 reasoning tell which. Where that cannot be told, no inference is dropped: words beside another would teach nonsense.
-
-Hindsight makes of a failed trace, whose first inferences are sound, an attempt at one of the goals that it does prove:
-another question about the same context, the words kept with their inferences, what the proof does not use dropped, and
-the answer that the proof gives. It is done for data sets alone whose language is translated, so that the new question
-is known to ask what it should, and never to a trace that assumes what its context does not say.
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from critics.formats.format import find_format
 from critics.judge import Judging
-from critics.problem import Attempt, Formal, Problem
-from critics.replay.answers import in_terms_of
-from critics.replay.formula import FormulaError, Literal, Statement, canonical_statement, parse_literal, parse_statement
-from critics.replay.kernel import ArityError, Inference, Kernel, WorkLimitExceeded
-from critics.replay.sorts import SortError
+from critics.problem import Attempt
+from critics.replay.formula import FormulaError, Literal, Statement, parse_literal, parse_statement
 from critics.text.blocks import Block, BlockError, answer_start, split_blocks
-from critics.text.reference import ReferenceMismatch, reference, theory
-from critics.verdict.certificate import Reference
 from critics.verdict.reading import Span
-from rollout.problems.catalogue import content_key
-from rollout.prompts.prompt import problem_text
-from rollout.records.sampling import derived_seed
 from rollout.records.traces import Judgement, Trace
 from training.curation.filters import judged, kept
 
@@ -163,7 +147,9 @@ def proved(trace: Trace) -> Trace | None:
         text = _MASKED.sub("", pruned(text, judged.certificate["evidence"]["steps"]) if is_proof else text)
     if text.strip() == completion.strip():
         return None
-    return draft(trace, f"{trace.id}~proved", "proved", completion=text, sampled=completion)
+    # The token ids spell the old text, and fine-tuning tokenises what has none.
+    changes: Any = {"completion": text, "sampled": completion, "completion_ids": (), "judgement": None}
+    return replace(trace, id=f"{trace.id}~proved", derived_from=trace.id, by="proved", **changes)
 
 
 def _needed(judged: Judgement) -> list[Span]:
@@ -208,228 +194,19 @@ def pruned(text: str, steps: Sequence[Any]) -> str:
     return text if is_other or goes_back else rest.text
 
 
-def draft(trace: Trace, draft_id: str, by: str, **changes: Any) -> Trace:
-    """Return a new attempt made of a trace, with where it comes from and without what holds for the trace alone.
+def derive(traces: Sequence[Trace], judging: Judging) -> tuple[list[Trace], int]:
+    """Return the traces with the cut ones in their originals' places, and how many are not certified once cut.
 
-    The token ids are emptied: they spell the old text, and fine-tuning tokenises what has none.
+    A pure function of the traces and of what `judging` says of the cut texts.
     """
-    return replace(trace, id=draft_id, completion_ids=(), derived_from=trace.id, by=by, judgement=None, **changes)
-
-
-SPOKEN = ("prontoqa", "proofwriter")
-"""The data sets that ask whether one sentence is true, in words that `rollout.prompts.sentence` can write."""
-FAILED = ("refuted", "unproved")
-"""The verdicts on a text that was read to its end; `timeout` and `error` say nothing about it."""
-
-_UNREADABLE = (BlockError, RationaleError, FormulaError, ArityError, SortError, WorkLimitExceeded, ReferenceMismatch)
-_BLOCK_OR_LABEL = re.compile(r"\[\[[^\]]*\]\]|(?:formali[sz]ed[ \t])?(?:context|goal|reasoning)[ \t]*:", re.IGNORECASE)
-_ABOUT_ITS_GOAL = re.compile(
-    r"\b(?:goal|question|query|answer|claim|statement|contradict\w*|true|false)\b", re.IGNORECASE
-)
-_LEAD = re.compile(r".*[:?]\s*", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sound:
-    """A trace's sound beginning: its inferences as text, and the kernel that made them."""
-
-    problem: Problem
-    known: Reference
-    rationale: Rationale
-    kernel: Kernel
-
-
-def relabelled(trace: Trace) -> Trace | None:
-    """Return the draft of an attempt at the deepest other goal that a failed trace proves; None if there is none.
-
-    Whether the goal or its negation is asked, and which of several equally deep ones, depends on the trace's id
-    alone. A dialog is left alone: its earlier turns are about the old question.
-    """
-    if trace.format != "guided" or trace.messages:
-        return None
-    with suppress(*_UNREADABLE):
-        if (sound := _sound_beginning(trace)) is None:
-            return None
-        asked = parse_literal(sound.known.formal.goal)
-        proved = [s.literal for s in sound.rationale.steps if s.literal not in (None, asked, asked.negated())]
-        # The longest proof first, ties by a hash.
-        proved.sort(key=lambda lit: (-len(_proof(sound, lit)), derived_seed("hindsight", trace.id, lit)))
-        return next((made for literal in proved if (made := _attempt_at(literal, sound, trace))), None)
-    return None
-
-
-def unsigned_content(problem: Problem) -> str:
-    """Return a digest of what is asked in which context; the same for a question and for its negation."""
-    with suppress(*_UNREADABLE):
-        if (known := reference(problem)) is not None:
-            axioms = {canonical_statement(parse_statement(axiom)) for axiom in known.formal.axioms}
-            goal = parse_literal(known.formal.goal)
-            problem = replace(problem, formal=Formal(tuple(axioms), str(goal if goal.positive else goal.negated())))
-    return content_key(problem)
-
-
-def _sound_beginning(trace: Trace) -> _Sound | None:
-    """Replay an attempt up to the first move that the critic would refuse; None if it then infers nothing."""
-    known = reference(trace.problem)
-    if known is None or known.source not in SPOKEN:
-        return None
-    kernel = Kernel()
-    num = _replay(split_blocks(trace.completion), theory(known.formal).stated, kernel)
-    if not num:
-        return None
-    rationale = take_apart(trace.completion)
-    return _Sound(trace.problem, known, replace(rationale, steps=rationale.steps[:num]), kernel)
-
-
-def _replay(blocks: list[Block], stated: frozenset[str], kernel: Kernel) -> int:
-    """Play sound moves into the kernel; return how many of them are inferences."""
-    num, goals = 0, 0
-    for block in blocks:
-        if block.action == "axiom":
-            statement = parse_statement(block.content)
-            # Attack: have a wrong formalisation laundered. One axiom that the context does not say ends it all.
-            if num or canonical_statement(statement) not in stated:
-                return num
-            kernel.add_axiom(statement)
-        elif block.action == "goal":
-            goals += 1
-            if num or goals > 1:
-                return num
-        elif block.action == "infer":
-            literal = None if block.content.strip() == "nothing" else parse_literal(block.content)
-            if not goals or literal is None or literal not in kernel.offers:
-                return num
-            kernel.infer(literal)
-            num += 1
-    return num
-
-
-def _proof(sound: _Sound, literal: Literal) -> list[Literal]:
-    return [entry.statement for entry in sound.kernel.proof(literal) if isinstance(entry, Inference)]
-
-
-def _attempt_at(literal: Literal, sound: _Sound, trace: Trace) -> Trace | None:
-    """Return the draft that proves `literal` where it, or its negation, is asked; None if it cannot be written."""
-    # Half of the questions ask the negation, so that no answer is more frequent than the other.
-    asked, truth = (literal, "true") if derived_seed("hindsight", trace.id) % 2 == 0 else (literal.negated(), "false")
-    proof = _proof(sound, literal)
-    problem = _problem(sound, asked, truth, len(proof), f"{trace.id}~hindsight")
-    completion = _completion(sound, literal, asked, truth)
-    if problem is None or completion is None:
-        return None
-    prompt, old_text = trace.prompt, problem_text(sound.problem).strip()
-    if prompt is not None:
-        # Whatever stands around the old problem's text, worked examples or a chat template's marks, stays.
-        if prompt.count(old_text) != 1:
-            return None
-        prompt = prompt.replace(old_text, problem_text(problem).strip())
-    return draft(trace, problem.id, "hindsight", problem=problem, completion=completion, finished=True, prompt=prompt)
-
-
-def _problem(sound: _Sound, asked: Literal, truth: str, hops: int, problem_id: str) -> Problem | None:
-    """Return the problem that asks `asked` of the same context; None where it cannot be put in words or options."""
-    old, formal = sound.problem, sound.known.formal
-    answer, question = in_terms_of(truth, old.options), _question(old, asked)
-    # A goal that can be asserted in words and not denied would always have the same answer.
-    if answer is None or question is None or _question(old, asked.negated()) is None:
-        return None
-    # What else `meta` says may be about the old question.
-    meta = {key: value for key, value in old.meta.items() if key == "ontology"} | {"hops": hops}
-    new = Formal(formal.axioms, str(asked))
-    return replace(old, id=problem_id, question=question, answer=answer, formal=new, meta=meta)
-
-
-def _question(problem: Problem, asked: Literal) -> str | None:
-    """Put a goal in the words of the problem's own question; only what translates back to it is returned."""
-    from rollout.prompts.sentence import read_aloud
-
-    lead = _LEAD.match(problem.question)
-    question = f"{lead[0] if lead else ''}{read_aloud(asked, problem.context)}"
-    with suppress(ReferenceMismatch):
-        known = reference(replace(problem, question=question, formal=None))
-        return question if known is not None and parse_literal(known.formal.goal) == asked else None
-    return None
-
-
-def _completion(sound: _Sound, literal: Literal, asked: Literal, truth: str) -> str | None:
-    """Return the text with the new goal, the proof's inferences with their words, and the new answer."""
-    head = _with_goal(sound.rationale.head, asked)
-    proof = _proof(sound, literal)
-    positions = [position for position, step in enumerate(sound.rationale.steps) if step.literal in proof]
-    kept = replace(sound.rationale, head=head, ending="").only(positions)
-    # The old goal and the inferences that the proof has no use for are left behind.
-    old = [parse_literal(sound.known.formal.goal), *(s.literal for s in sound.rationale.steps if s.literal is not None)]
-    left = predicates_of(old) - predicates_of(entry.statement for entry in sound.kernel.proof(literal))
-    if kept.speaks_of(left) or _ABOUT_ITS_GOAL.search(_BLOCK_OR_LABEL.sub("", kept.text)):
-        # `This contradicts the goal.` and `(cat 'x) -> (warm 'x)` were said of the old question.
-        return None
-    return f"{kept.text}\nAnswer: {truth}"
-
-
-def _with_goal(head: str, goal: Literal) -> str:
-    """Replace the one goal block; raises `RationaleError` where words beside it could restate the old question."""
-    (block,) = (block for block in split_blocks(head) if block.action == "goal")
-    before, after = head[: block.start], head[_end(block) :]
-    beside = before.rpartition("]]")[2] + after.partition("[[")[0]
-    if _BLOCK_OR_LABEL.sub("", beside).strip(" \t\r\n."):
-        raise RationaleError("the goal is put in words as well, which cannot be rewritten")
-    return f"{before}[[goal:{goal}]]{after}"
-
-
-@dataclass(frozen=True, slots=True)
-class Derivation:
-    """Settings of what is derived of traces, and the problems that none of it may be about."""
-
-    proved: bool = False
-    hindsight: bool = False
-    held_out: frozenset[str] | None = None
-    """Contents of held-out problems (`contents_of`); None: there is nothing to compare with."""
-
-
-def contents_of(problems: Iterable[Problem]) -> frozenset[str]:
-    """Return what held-out problems ask, comparable whatever the wording, the order and the sign of the question."""
-    return frozenset(map(unsigned_content, problems))
-
-
-def derive(traces: Sequence[Trace], derivation: Derivation, judging: Judging) -> tuple[list[Trace], Counter[str]]:
-    """Return the traces with the derived ones in their originals' places, and how many drafts came to nothing.
-
-    A pure function of the traces and of what `judging` says of the drafts. Counted are `cut_failed`, a text that is not
-    certified once it is cut; `relabel_failed`, not certified anew; and `leaked`, about a held-out problem.
-    """
-    failures: Counter[str] = Counter()
-    drafts = {i: made for i, trace in enumerate(traces) if (made := _draft(trace, derivation, failures)) is not None}
-    derived = list(traces)
+    drafts = {i: made for i, trace in enumerate(traces) if kept(trace, "trusted") and (made := proved(trace))}
+    derived, failed = list(traces), 0
     for position, made in zip(drafts, judged(drafts.values(), judging), strict=True):
-        if made.judged.is_certified or made.by == "proved":
-            derived[position] = made
-        if not made.judged.is_certified:
-            failures["cut_failed" if made.by == "proved" else "relabel_failed"] += 1
-    return derived, failures
+        derived[position] = made
+        failed += not made.judged.is_certified
+    return derived, failed
 
 
-def derivation_counts(
-    kept_traces: Iterable[Trace], failures: Counter[str], derivation: Derivation
-) -> dict[str, int | None]:
-    """Return the funnel's counts: derived traces among the kept ones, and failures; `leaked` null: not compared."""
-    by = Counter(trace.by for trace in kept_traces if trace.derived_from)
-    counts: dict[str, int | None] = {}
-    if derivation.proved:
-        counts |= {"cut": by["proved"], "cut_failed": failures["cut_failed"]}
-    if derivation.hindsight:
-        leaked = None if derivation.held_out is None else failures["leaked"]
-        counts |= {"relabelled": by["hindsight"], "relabel_failed": failures["relabel_failed"], "leaked": leaked}
-    return counts
-
-
-def _draft(trace: Trace, derivation: Derivation, failures: Counter[str]) -> Trace | None:
-    if derivation.proved and kept(trace, "trusted"):
-        return proved(trace)
-    if not derivation.hindsight or trace.judged.verdict not in FAILED:
-        return None
-    made, held_out = relabelled(trace), derivation.held_out
-    if made is not None and held_out is not None and unsigned_content(made.problem) in held_out:
-        # Attack: ask a held-out question, or its negation, of the same context in training.
-        failures["leaked"] += 1
-        return None
-    return made
+def cut_counts(kept_traces: Iterable[Trace], failed: int) -> dict[str, int]:
+    """Return the funnel's counts: cut texts among the kept ones, and those that were not certified once cut."""
+    return {"cut": sum(trace.derived_from is not None for trace in kept_traces), "cut_failed": failed}

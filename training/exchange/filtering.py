@@ -64,9 +64,9 @@ def filtered(
     if why := costliest(traces, ()):
         warnings.warn(f"{told(outcomes(traces, 0), {})}; {why}", stacklevel=3)
     if text == "proved":
-        from training.curation.derivation import Derivation, derive
+        from training.curation.derivation import derive
 
-        traces, _ = derive(traces, Derivation(proved=True), judging)
+        traces, _ = derive(traces, judging)
     own, _ = independent(select(traces, keep), keep, judging)
     chosen = {trace.id for trace in own}
     kept = [(position, _added(trace)) for position, trace in zip(attempts, traces, strict=True) if trace.id in chosen]

@@ -1,7 +1,6 @@
 """The dataset of a round: what the arm's filter keeps, and where it comes from."""
 
 import logging
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -13,7 +12,7 @@ from rollout.policies.policy import PolicyError, load_tokenizer
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
 from training.configuration.learning import CERTIFIED
-from training.curation.derivation import Derivation, contents_of, derivation_counts, derive
+from training.curation.derivation import cut_counts, derive
 from training.curation.filters import (
     FITS_ANOTHER,
     Outline,
@@ -51,8 +50,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
         return folder
     progress = Progress("curating", "the dataset of the round")
     line.on_progress(progress)
-    derivation = derivation_of(line)
-    candidates = Candidates(judged, derivation, line.judging(progress))
+    candidates = Candidates(judged, is_cut(line), line.judging(progress))
     selected = select(unrevoked(candidates, read_revocations(line.run)), line.arm.keep)
     kept, foreign = independent(selected, line.arm.keep, candidates.judging)
     if line.arm.false_positives:
@@ -74,13 +72,13 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     num_examples = write_records(folder / "examples.jsonl", chain(earlier, fresh))
     of_fresh = entries(fresh, _origins(kept, judged), prefix=prefix)
     write_entries(folder / LINEAGE, chain(origins, of_fresh))
-    if derivation.proved or derivation.hindsight:
+    if candidates.cut:
         write_records(folder / DERIVED, (trace.record() for trace in kept if trace.derived_from), checksum=True)
     of_before = read_records(before / CERTIFICATES) if goes_on and is_stored(before / CERTIFICATES) else ()
     certified = (slim(trace) for trace in kept if trace.judged.is_certified)
     write_records(folder / CERTIFICATES, chain(of_before, certified), checksum=True)
     counts = {**funnel(candidates.outlines, len(kept)), "kept_lucky": sum(map(is_lucky, kept))}
-    counts |= derivation_counts(kept, candidates.failures, derivation)
+    counts |= cut_counts(kept, candidates.num_failed) if candidates.cut else {}
     counts |= {FITS_ANOTHER: len(foreign)} if foreign else {}
     counts |= {"kept_by_grade": kept_by_grade(kept)} if line.arm.keep == "proved" else {}
     counts |= {"by_answer": told} if (told := by_answer(candidates.outlines, kept)) else {}
@@ -114,14 +112,10 @@ def _stored(judged: Path) -> Iterator[Trace]:
     return map(read_trace, read_records(judged, checksum=True))
 
 
-def derivation_of(line: Line) -> Derivation:
-    """Return what the arm makes of its traces; the held-out problems are compared where questions are rewritten.
-
-    An arm that asks for no certificate learns what was sampled, if `training.text` alone says otherwise.
-    """
-    held_out = contents_of(line.held_out) if line.arm.hindsight else None
+def is_cut(line: Line) -> bool:
+    """Say whether an arm learns what is proved of its texts; one that asks for no certificate only if it says so."""
     text = line.arm.text or (line.config.training.text if line.arm.keep in CERTIFIED else "sampled")
-    return Derivation(text == "proved", line.arm.hindsight, held_out)
+    return text == "proved"
 
 
 @dataclass
@@ -132,10 +126,10 @@ class Candidates:
     """
 
     path: Path
-    derivation: Derivation
+    cut: bool
     judging: Judging
-    failures: Counter[str] = field(default_factory=Counter[str])
-    """Number of drafts that came to nothing, by what became of them."""
+    num_failed: int = 0
+    """Texts that were not certified once they were cut."""
     outlines: list[Outline] = field(default_factory=list[Outline])
     """Facts of each trace that the funnel counts; equal ones are one object, so that a million of them are a list."""
     _known: dict[Outline, Outline] = field(default_factory=dict[Outline, Outline])
@@ -145,6 +139,6 @@ class Candidates:
         for chunk in chunks(_stored(self.path), AT_A_TIME):
             for counted in map(outline, chunk):
                 self.outlines.append(self._known.setdefault(counted, counted))
-            derived, failures = derive(chunk, self.derivation, self.judging)
-            self.failures += failures
+            derived, failed = derive(chunk, self.judging) if self.cut else (chunk, 0)
+            self.num_failed += failed
             yield from derived

@@ -159,9 +159,7 @@ _DECIDES_NO_ATTEMPT = (
 Strategies have what the sections for them say."""
 
 
-_OF_THE_FILTER = {
-    *("name", "keep", "match", "text", "hindsight", "gold", "balance", "false_positives", "flaw", "taught_by"),
-}
+_OF_THE_FILTER = {"name", "keep", "match", "text", "gold", "balance", "false_positives", "flaw", "taught_by"}
 """Keys of an arm that say what becomes of its attempts."""
 
 
