@@ -1,4 +1,4 @@
-"""Several machines, all of which are this one: fine-tuning by two torchrun agents, and adapters that travel."""
+"""Several machines, all of which are this one: fine-tuning by two torchrun agents."""
 
 import json
 import os
@@ -13,13 +13,10 @@ from pathlib import Path
 import pytest
 
 from critics.errors import RunFailed
-from rollout.records.digests import adapter_weights_digest
 from training.configuration.run import ModelConfig, TrainingConfig
 from training.finetuning import stage, torchrun
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
 from training.finetuning.torchrun import failure_path, is_lost_peer, launch, write_failure
-from training.workers import remote
-from training.workers.remote import copy_of, reachable
 
 ROOT = Path(__file__).parents[1]
 LOOPBACK = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", "PET_LOCAL_ADDR": "127.0.0.1"}
@@ -192,33 +189,3 @@ def _wait_for(path: Path) -> None:
             return
         time.sleep(0.1)
     raise AssertionError("no step was taken")
-
-
-def adapter_with(folder: Path, weights: bytes) -> Path:
-    folder.mkdir()
-    (folder / "adapter_model.safetensors").write_bytes(weights)
-    (folder / "manifest.json").write_text("{}")
-    return folder
-
-
-def test_an_adapter_travels_to_a_machine_that_has_none_or_another_of_its_name(tmp_path):
-    here = adapter_with(tmp_path / "here", b"ours")
-    copy = copy_of(here)
-    with reachable(here, copy) as found:
-        assert found == here
-    (here / "adapter_model.safetensors").write_bytes(b"of another run")
-    for named in (here, tmp_path / "nowhere"):
-        with reachable(named, copy) as found:
-            assert (found / "adapter_model.safetensors").read_bytes() == b"ours"
-            assert adapter_weights_digest(found) == copy.digest
-        assert not found.exists()
-
-
-def test_an_adapter_too_large_to_be_sent_wants_a_shared_folder(tmp_path, monkeypatch):
-    here = adapter_with(tmp_path / "here", b"ours")
-    monkeypatch.setattr(remote, "LARGEST", 1)
-    copy = copy_of(here)
-    (here / "adapter_model.safetensors").write_bytes(b"of another run")
-    for named, told in ((here, "has other weights"), (tmp_path / "nowhere", "cannot read")):
-        with pytest.raises(RunFailed, match=rf"{told}.*file system that all of them share"), reachable(named, copy):
-            pass

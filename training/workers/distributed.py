@@ -3,32 +3,34 @@
     batch -> actor with the policy -> attempts -> who asked, who stores them
     attempts, some at a time -> task with a killable critic -> verdicts, in order -> who asked
 
-A worker owns nothing. One that is lost is replaced, and what it was asked is asked of another; its answer can come
-only once, because who was lost is not listened to any more. No more is under way than the cluster has room for, and
-where it has room for none, the run ends and says so.
+A worker owns nothing, and Ray asks another for what a lost one was asked. What fails in a worker comes back as a
+value, after what was done before it. All machines run the same code and read one run folder.
 """
 
-import logging
+import hashlib
 import os
 import socket
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
+import critics
 from critics.errors import RunFailed
-from critics.judge import slim
+from critics.judge import JudgePool, slim
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from rollout.policies.policy import Policy
+from rollout.records.digests import adapter_weights_digest
 from rollout.records.traces import Trace
 from training.configuration.section import ConfigError
-from training.workers.remote import Checkout, RemoteSampler, copy_of, judged
-from training.workers.requests import ArmPolicy, RolloutRequest, WorkerResult
+from training.workers.local import Sampler
+from training.workers.requests import ArmPolicy, RolloutRequest, WorkerResult, result_of
+from training.workers.strategies import quiet_policy
 
-log = logging.getLogger(__name__)
 AT_A_TIME = 8
 """Attempts of a judging task: enough that a task's own millisecond is little, few enough that none is waited for."""
 AHEAD = 4
@@ -38,28 +40,11 @@ NUM_LOSSES = 3
 PATIENCE_S = 120.0
 """Seconds that a cluster may have no machine for what is wanted: autoscalers take their time."""
 LOOK_S = 1.0
-
-
 VARIABLE = "RAY_ADDRESS"
 """Variable in which the processes of a run find the cluster that the run keeps; Ray's own commands read it too."""
-
-
 STORE_BYTES = 256 * 2**20
 """Shared memory of a cluster on this machine: batches in transit, of which there are a few for each worker."""
-
-
 REACHED_S = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """Resources of a cluster that one worker takes."""
-
-    cpus: float
-    gpus: float = 0
-
-    def __str__(self) -> str:
-        return f"{self.cpus:g} CPU" + (f" and {self.gpus:g} GPU" if self.gpus else "")
 
 
 def ray_module() -> Any:
@@ -95,9 +80,9 @@ def kept_cluster(address: str | None) -> Generator[None]:
 def connected(address: str | None) -> Any:
     """Return Ray, connected to the named cluster, to the run's own, or to one that lives as long as this process."""
     ray = ray_module()
+    named = address or os.environ.get(VARIABLE)
     if ray.is_initialized():
         return ray
-    named = address or os.environ.get(VARIABLE)
     if named is None:
         _start(ray)
         return ray
@@ -110,23 +95,6 @@ def connected(address: str | None) -> Any:
             "RAY_AUTH_TOKEN as here"
         ) from error
     return ray
-
-
-def num_places(ray: Any, needs: Resources) -> int:
-    """Return how many workers the cluster's living machines have room for, busy room included."""
-    return sum(_fits(node["Resources"], needs) for node in ray.nodes() if node["Alive"])
-
-
-def inventory(ray: Any) -> str:
-    """Return what the cluster has, and how much of it is free, for messages."""
-    total, free = ray.cluster_resources(), ray.available_resources()
-    return ", ".join(f"{free.get(kind, 0):g} of {total.get(kind, 0):g} {kind} free" for kind in ("CPU", "GPU"))
-
-
-def _fits(resources: dict[str, float], needs: Resources) -> int:
-    counts = [resources.get("CPU", 0) // needs.cpus] if needs.cpus else []
-    counts += [resources.get("GPU", 0) // needs.gpus] if needs.gpus else []
-    return int(min(counts, default=1))
 
 
 def _start(ray: Any) -> None:
@@ -153,14 +121,73 @@ def _reach(address: str) -> None:
         ) from error
 
 
-@dataclass
-class _Task:
-    """Something asked of a worker, and how often it was lost."""
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The run as its workers must have it: the same code, and the same adapter at the same place."""
 
-    what: str
-    asked: Any
-    num_lost: int = 0
-    actor: Any = None
+    code: str = field(default_factory=lambda: code_digest())
+    folder: str = field(default_factory=os.getcwd)
+    """Relative paths of the configuration begin here."""
+    weights: str | None = None
+
+    def enter(self, adapter: Path | None = None) -> None:
+        """Go to the folder, if this machine has it; raises `RunFailed` where this machine has something else."""
+        here = f"{socket.gethostname()}: this machine of the cluster"
+        if self.code != code_digest():
+            raise RunFailed(
+                f"{here} has another certistar than the run, and might judge otherwise; install the same one on all"
+            )
+        with suppress(OSError):
+            os.chdir(self.folder)
+        if adapter is not None and (not adapter.is_dir() or adapter_weights_digest(adapter) != self.weights):
+            raise RunFailed(
+                f"{here} does not read the run's adapter at {adapter}; put the run folder (--out) on a file system "
+                "that all of them share"
+            )
+
+
+@cache
+def code_digest() -> str:
+    """Return the SHA-256 of the three packages' source."""
+    total = hashlib.sha256()
+    root = Path(critics.__file__).parents[1]
+    for package in ("critics", "rollout", "training"):
+        for path in sorted((root / package).rglob("*.py")):
+            total.update(f"{path.relative_to(root).as_posix()}\n".encode())
+            total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+class RemoteSampler:
+    """An actor: an arm's policy, loaded once and asked for batch after batch."""
+
+    def __init__(self, policy: ArmPolicy, load: Callable[[ArmPolicy], Policy] | None, origin: Origin) -> None:
+        self._policy, self._origin = policy, origin
+        self._sampler = Sampler(policy, load or (lambda of: quiet_policy(of.config, of.arm, of.adapter)))
+
+    def attempts(self, request: RolloutRequest) -> WorkerResult[Trace]:
+        """Return the attempts, and the policy's error after what it wrote before."""
+        return result_of(self._attempts(request))
+
+    def _attempts(self, request: RolloutRequest) -> Iterable[Trace]:
+        self._origin.enter(self._policy.adapter)
+        yield from self._sampler.attempts(request)
+
+
+def judged(records: list[dict[str, Any]], timeout_s: float, origin: Origin) -> WorkerResult[dict[str, Any]]:
+    """Return verdict records; each attempt is judged in a process that is killed at its time limit."""
+
+    def verdicts() -> Iterator[dict[str, Any]]:
+        origin.enter()
+        yield from _judges(timeout_s).judge(records)
+
+    return result_of(verdicts())
+
+
+@cache
+def _judges(timeout_s: float) -> JudgePool:
+    """Return this process's one critic, which dies with it."""
+    return JudgePool(timeout_s=timeout_s)
 
 
 @dataclass
@@ -173,55 +200,58 @@ class RayWorkers:
     timeout_s: float = DEFAULT_TIMEOUT_S
     load: Callable[[ArmPolicy], Policy] | None = None
     patience_s: float = PATIENCE_S
-    checkout: Checkout = field(default_factory=Checkout.here)
-
-    @cached_property
-    def _ray(self) -> Any:
-        return connected(self.address)
+    code: str = field(default_factory=code_digest)
 
     def sample(
         self, policy: ArmPolicy, requests: Sequence[RolloutRequest]
     ) -> Iterator[tuple[RolloutRequest, list[Trace]]]:
         """Yield each request with its attempts as it is done, each once; `RunFailed`: its workers all die."""
-        policy = replace(policy, adapter=None if policy.adapter is None else policy.adapter.resolve())
-        waiting = deque(_Task(f"the batch {request.name}", request) for request in requests)
-        running: dict[Any, _Task] = {}
-        copy = self._copy(policy) if waiting else None
+        if not requests:
+            return
+        if policy.adapter is not None:
+            policy = replace(policy, adapter=policy.adapter.resolve())
+        waiting, gpus = deque(requests), self._gpus
+        weights = None if policy.adapter is None else adapter_weights_digest(policy.adapter)
+        again = NUM_LOSSES - 1
+        made = self._ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=again, max_task_retries=again)(RemoteSampler)
+        # Without GPUs a CPU is left for the critics.
+        places = self._places(1, gpus) - (not gpus)
+        origin = Origin(self.code, weights=weights)
+        actors = [made.remote(policy, self.load, origin) for _ in range(min(len(waiting), max(1, places)))]
+        running = {actor.attempts.remote(waiting[0]): (actor, waiting.popleft()) for actor in actors}
         try:
-            while waiting or running:
-                self._hire(policy, copy, waiting, running)
-                ref = self._done(list(running), self._policy_needs)
-                work = running.pop(ref)
-                outcome = self._outcome(ref, work)
-                if outcome is None:
-                    waiting.appendleft(work)
-                    continue
-                if outcome.error is None and waiting:
-                    self._ask(work.actor, waiting.popleft(), running)
-                else:
-                    self._ray.kill(work.actor)  # its place may be what another one waits for
-                yield work.asked, outcome.made
-                if outcome.error is not None:
-                    raise outcome.error
+            while running:
+                ref = self._done(list(running), 1, gpus)
+                actor, request = running.pop(ref)
+                result = self._result(ref, f"the batch {request.name}")
+                if result.error is None and waiting:
+                    running[actor.attempts.remote(waiting[0])] = actor, waiting.popleft()
+                yield request, result.made
+                if result.error is not None:
+                    raise result.error
         finally:
-            for work in running.values():
-                self._ray.kill(work.actor)
+            for actor in actors:
+                self._ray.kill(actor)
 
     def judge(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Yield verdict records in the attempts' order, the same as `critics.judge.JudgePool.judge`."""
-        slimmed = map(slim, records)
-        running: deque[tuple[Any, _Task]] = deque()
+        # None of one CPU, which a policy may have while its attempts are judged.
+        cpus = 1 if self._ray.cluster_resources().get("CPU", 0) >= 2 else 0
+        options = {"num_cpus": cpus, "max_retries": NUM_LOSSES - 1, "scheduling_strategy": "SPREAD"}
+        task, origin = self._ray.remote(**options)(judged), Origin(self.code)
+        slimmed, most = map(slim, records), AHEAD * max(1, self._places(1, 0))
+        running: deque[tuple[Any, str]] = deque()
         try:
             while True:
-                while len(running) < self._num_ahead and (some := list(islice(slimmed, AT_A_TIME))):
-                    work = _Task(f"the verdict on {some[0].get('id')}", some)
-                    running.append((self._submit(work), work))
+                while len(running) < most and (some := list(islice(slimmed, AT_A_TIME))):
+                    running.append((task.remote(some, self.timeout_s, origin), f"the verdict on {some[0].get('id')}"))
                 if not running:
                     return
-                outcome = self._verdicts(*running.popleft())
-                yield from outcome.made
-                if outcome.error is not None:
-                    raise outcome.error
+                ref, what = running.popleft()
+                result = self._result(self._done([ref], cpus, 0), what)
+                yield from result.made
+                if result.error is not None:
+                    raise result.error
         finally:
             for ref, _ in running:
                 self._ray.cancel(ref, force=True)
@@ -233,68 +263,39 @@ class RayWorkers:
         """Leave the cluster as it is: others of the run work there, and the run itself ends its own."""
 
     @cached_property
-    def _policy_needs(self) -> Resources:
+    def _ray(self) -> Any:
+        return connected(self.address)
+
+    @property
+    def _gpus(self) -> float:
         has_gpus = self._ray.cluster_resources().get("GPU", 0) >= 1
-        return Resources(1, float(has_gpus) if self.gpus is None else self.gpus)
+        return float(has_gpus) if self.gpus is None else self.gpus
 
-    @cached_property
-    def _critic_needs(self) -> Resources:
-        """Resources of a critic: none where there is one CPU, which a policy may have while its attempts are judged."""
-        return Resources(1 if self._ray.cluster_resources().get("CPU", 0) >= 2 else 0)
+    def _places(self, cpus: float, gpus: float) -> int:
+        """Return how many workers the cluster's living machines have room for, busy room included."""
+        alive: list[dict[str, float]] = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        needs = {kind: each for kind, each in (("CPU", cpus), ("GPU", gpus)) if each}
+        return sum(int(min((has.get(kind, 0) // needs[kind] for kind in needs), default=1)) for has in alive)
 
-    @cached_property
-    def _policies(self) -> Any:
-        needs = self._policy_needs
-        return self._ray.remote(num_cpus=needs.cpus, num_gpus=needs.gpus, max_restarts=0)(RemoteSampler)
-
-    @cached_property
-    def _critics(self) -> Any:
-        needs = self._critic_needs
-        return self._ray.remote(num_cpus=needs.cpus, max_retries=0, scheduling_strategy="SPREAD")(judged)
-
-    @cached_property
-    def _num_ahead(self) -> int:
-        return AHEAD * max(1, num_places(self._ray, Resources(1)))
-
-    def _copy(self, policy: ArmPolicy) -> Any:
-        """Put the adapter where machines without the run's folder fetch it; None where there is one machine."""
-        if policy.adapter is None or sum(node["Alive"] for node in self._ray.nodes()) < 2:
-            return None
-        return self._ray.put(copy_of(policy.adapter))
-
-    def _hire(self, policy: ArmPolicy, copy: Any, waiting: deque[_Task], running: dict[Any, _Task]) -> None:
-        """Start policies for what waits, as many as there is room for: at the start, after a loss, on new machines."""
-        # One where none does yet, which is waited for. Without GPUs a CPU is left.
-        places = num_places(self._ray, self._policy_needs)
-        for _ in range(min(len(waiting), max(1, places if self._policy_needs.gpus else places - 1) - len(running))):
-            self._ask(self._policies.remote(policy, self.load, self.checkout, copy), waiting.popleft(), running)
-
-    def _ask(self, actor: Any, work: _Task, running: dict[Any, _Task]) -> None:
-        work.actor = actor
-        running[actor.attempts.remote(work.asked)] = work
-
-    def _submit(self, work: _Task) -> Any:
-        return self._critics.remote(work.asked, self.timeout_s, self.checkout)
-
-    def _verdicts(self, ref: Any, work: _Task) -> WorkerResult[Any]:
-        while (outcome := self._outcome(self._done([ref], self._critic_needs), work)) is None:
-            ref = self._submit(work)
-        return outcome
-
-    def _done(self, refs: list[Any], needs: Resources) -> Any:
+    def _done(self, refs: list[Any], cpus: float, gpus: float) -> Any:
         """Wait for one; raises `RunFailed` where no machine of the cluster could do it, and none comes."""
         waited_s = 0.0
         while not (done := self._ray.wait(refs, num_returns=1, timeout=LOOK_S)[0]):
-            waited_s = 0.0 if num_places(self._ray, needs) else waited_s + LOOK_S
+            waited_s = 0.0 if self._places(cpus, gpus) else waited_s + LOOK_S
             if waited_s > self.patience_s:
+                total, free = self._ray.cluster_resources(), self._ray.available_resources()
+                has = ", ".join(
+                    f"{free.get(each, 0):g} of {total.get(each, 0):g} {each} free" for each in ("CPU", "GPU")
+                )
+                needs = f"{cpus:g} CPU" + (f" and {gpus:g} GPU" if gpus else "")
                 raise RunFailed(
                     f"the Ray cluster has no machine with {needs} for a worker, and none came in {self.patience_s:g} s "
-                    f"({inventory(self._ray)}); add machines, or change workers.gpus; what is finished is kept"
+                    f"({has}); add machines, or change workers.gpus; what is finished is kept"
                 )
         return done[0]
 
-    def _outcome(self, ref: Any, work: _Task) -> WorkerResult[Any] | None:
-        """Return what a worker says; None where it was lost, and its work is to be asked of another."""
+    def _result(self, ref: Any, what: str) -> WorkerResult[Any]:
+        """Return what a worker says; raises `RunFailed` where it was lost again and again, or could not begin."""
         from ray.exceptions import RayError, RayTaskError
 
         try:
@@ -306,12 +307,8 @@ class RayWorkers:
                 "install the same certistar on all its machines"
             ) from error
         except RayError as error:
-            work.num_lost += 1
             why = str(error).strip().partition("\n")[0]
-            if work.num_lost >= NUM_LOSSES:
-                raise RunFailed(
-                    f"{work.what} was lost with {work.num_lost} worker(s), perhaps for want of memory ({why}); "
-                    "what is finished is kept"
-                ) from error
-            log.warning("a worker of the Ray cluster was lost (%s); %s is asked of another", why, work.what)
-            return None
+            raise RunFailed(
+                f"{what} was lost with {NUM_LOSSES} worker(s), perhaps for want of memory ({why}); "
+                "what is finished is kept"
+            ) from error
