@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from critics.formats.names import Programmed
+
 FeedbackDepth = Literal["compile", "tests", "strict"]
 """Reach of the critic's feedback: to a consistent program; to tests that pass; to tests that could fail and premises
 that are all there, which is as far as it can go without judging the answer."""
@@ -81,7 +83,7 @@ class ProgramSettings(Settings):
     """Settings of programs: how they are asked for, chosen and mended (docs/programs-strategies.md)."""
 
     name: Literal["translate-and-refine", "prototype-then-refine"] = "translate-and-refine"
-    language: Literal["rules", "csp", "logic-program", "fol", "z3-python"] | None = None
+    language: Programmed | None = None
     """null: that of the problem's data set (`rollout.programs.prompt.FORMATS`)."""
     examples: Annotated[int, Field(ge=0)] = 2
     """Solved examples that the base model reads, two as in Deng et al.; a trained translator reads none."""

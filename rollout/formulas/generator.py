@@ -34,7 +34,7 @@ from rollout.formulas.languages import (
     numbered,
     variables_of,
 )
-from rollout.formulas.prompt import context, question, read_notation
+from rollout.formulas.prompt import ENGLISH_NAMES, context, question, read_notation
 from rollout.formulas.sameness import atom_number, is_constant_over, names_key, order_key, regex_names_key, word_number
 from rollout.problems.catalogue import SPLIT_BUCKETS, Split, item_seed
 
@@ -120,7 +120,7 @@ class FormulaDrawing:
             **found.measure(),
         }
         if isinstance(config, EnglishFirstOrderFormulas):
-            meta["english"] = True
+            meta[ENGLISH_NAMES] = True
         if isinstance(config, OwnGrammar):
             meta["signs"] = sorted({sign for sign in "→↔⊕|" if sign in config.grammar().signs()})
         return Problem(

@@ -21,6 +21,8 @@ from rollout.prompts.conversation import Message, message
 from rollout.records.digests import ServerUse
 from rollout.records.sampling import Sampling, derived_seed
 
+ENGLISH_NAMES = "english"
+"""Key of `meta` of formulas whose names are English words."""
 KINDS = {
     Language.PROPOSITIONAL: "formula of propositional logic",
     Language.THREE_CNF: "formula of propositional logic",
@@ -73,7 +75,7 @@ def read_notation(meta: Mapping[str, Any]) -> FormulaNotation:
         meta.get("predicates") or {},
         meta.get("alphabet"),
         frozenset(meta.get("signs") or ()),
-        bool(meta.get("english")),
+        bool(meta.get(ENGLISH_NAMES)),
         bool(meta.get("all_names")),
     )
 

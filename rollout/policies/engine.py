@@ -12,7 +12,7 @@ from critics.errors import InputError, RunFailed
 from rollout.decoding.guide import Guide
 from rollout.policies.policy import ChatPolicy, Completion, Interrupted, ScoringPolicy
 from rollout.prompts.conversation import Messages
-from rollout.records.sampling import Sampling
+from rollout.records.sampling import FREE, GUIDED, Sampling
 
 Outcome = TypeVar("Outcome")
 
@@ -146,6 +146,6 @@ def _written(needs: Sequence[Write], policy: ChatPolicy, sampling: Sampling) -> 
         prompts = [each if isinstance(each, str) else policy.conversation(each) for each in asked]
         guides = [guide for place in chosen if (guide := needs[place].guide) is not None] if guided else None
         seeds = [needs[place].seed for place in chosen]
-        decoding = replace(sampling, decoding="guided" if guided else "free")
+        decoding = replace(sampling, decoding=GUIDED if guided else FREE)
         written.update(zip(chosen, policy.complete(prompts, guides, seeds, decoding), strict=True))
     return [written[place] for place in range(len(needs))]

@@ -5,13 +5,14 @@ answer of the model's own. Reference attempts are written from annotations, such
 """
 
 from critics.formats.fol.program import read_program
+from critics.formats.names import FOL
 from critics.problem import Problem, is_list
 from critics.replay.first_order.syntax import signature
 from rollout.programs.prompt import examples_for, languages, opening, problem_text
 from rollout.prompts.conversation import Messages, message
 from rollout.prompts.prompt import answer_line, answer_rule
 
-FORMAT = "fol"
+FORMAT = FOL
 DEFAULT_EXAMPLES = 2
 """Solved examples where nothing else is said: as many as there are in this language."""
 _TASK = """You solve logic problems by way of first-order logic. First you write every statement and the question as \

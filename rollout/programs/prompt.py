@@ -11,20 +11,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from critics.formats.names import CSP, FOL, LOGIC_PROGRAM, RULES
 from critics.problem import Problem
 from rollout.prompts.conversation import Message, message
 
 _FOLDER = Path(__file__).parent
 FORMATS: Mapping[str, str] = {
-    "prontoqa": "rules",
-    "prontoqa-ood": "rules",
-    "proofwriter": "rules",
-    "logicaldeduction": "csp",
-    "ar-lsat": "logic-program",
-    "folio": "fol",
+    "prontoqa": RULES,
+    "prontoqa-ood": RULES,
+    "proofwriter": RULES,
+    "logicaldeduction": CSP,
+    "ar-lsat": LOGIC_PROGRAM,
+    "folio": FOL,
 }
 """The language of a data set's programs where a configuration names none."""
-STAND_IN = "fol"
+STAND_IN = FOL
 """The language of problems of any other data set."""
 FAITHFUL = "FAITHFUL"
 """Reply of a checker that finds nothing wrong with a program."""

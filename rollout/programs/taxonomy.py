@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from critics.formats.logic_program.language import read_logic_program
+from critics.formats.names import LOGIC_PROGRAM
 from critics.logic.programs.options import Cause, cause_of, solved
 from critics.logic.programs.sections import ProgramError, Repairs
 from critics.problem import Attempt
@@ -111,14 +112,14 @@ def diagnose(attempt: Attempt, judgement: Judgement) -> Diagnosis:
         return Diagnosis(Category.CRITIC_ERROR)
     if judgement.verdict == "malformed":
         reason, feedback = judgement.reason, judgement.feedback
-        if attempt.format == "logic-program" and reason == "syntax" and _ATTRIBUTE.search(feedback):
+        if attempt.format == LOGIC_PROGRAM and reason == "syntax" and _ATTRIBUTE.search(feedback):
             return Diagnosis(Category.ATTRIBUTE_ERROR)
         if reason in ("type", "arity") and _REFUSED_BY_Z3.search(feedback):
             return Diagnosis(Category.Z3_EXCEPTION)
         return Diagnosis(_BY_REASON.get(reason, Category.PARSING_ERROR))
     if prints_an_option(judgement):
         return Diagnosis(Category.ANSWERED)
-    if attempt.format == "logic-program" and judgement.verdict != "timeout":
+    if attempt.format == LOGIC_PROGRAM and judgement.verdict != "timeout":
         try:
             program = read_logic_program(attempt.completion, Repairs())
             run = solved(program)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import yaml
 
+from critics.formats.names import COT, GUIDED
 from critics.problem import TRUTH_VALUES, Formal, Problem, read_problem
 from critics.replay.answers import in_terms_of, kind_of
 from critics.replay.formula import Rule, canonical_statement, parse_statement
@@ -25,7 +26,7 @@ from rollout.prompts.style import PromptStyle, Spoken, numbered_sentences
 
 _EXAMPLE_SEED = 2023
 _NUM_DRAWN = 48
-_DEFAULT_NUM = {"guided": 2, "cot": 4, "answer": 4}
+_DEFAULT_NUM = {GUIDED: 2, COT: 4, "answer": 4}
 """As in LogicGuide's paper, section 4.1: guided examples are longer, so there are fewer of them."""
 _LONG = "deontiqa"
 """Data set of whose problems the paper shows one."""
@@ -103,10 +104,10 @@ def text(problem: Problem, style: PromptStyle, *, hint: bool = False) -> str:
 
 
 def _rules(problem: Problem, style: PromptStyle) -> str:
-    if style.format != "guided":
+    if style.format != GUIDED:
         is_computed = kind_of(problem.options, problem.meta) == "number"
         steps = _EQUATION_RULES if is_computed else _COT_RULES
-        return (steps if style.format == "cot" else _ANSWER_RULES) + answer_rule(problem)
+        return (steps if style.format == COT else _ANSWER_RULES) + answer_rule(problem)
     names = _NAMES if problem.dataset in _WITHOUT_RELATIONS else _NAMES_AND_RELATIONS
     exhausted = _EXHAUSTED if _can_be_unknown(problem) else ""
     return _GUIDED_RULES.format(names=names) + _vocabulary(problem) + exhausted + answer_rule(problem)
@@ -240,7 +241,7 @@ def _solved(format_: str, dataset: str, terms: tuple[str, ...] | None) -> Iterat
         return
     records = yaml.safe_load(_WORKED.read_text(encoding="utf-8"))
     worked = [(number, record) for number, record in enumerate(records) if record["dataset"] == dataset]
-    if worked and format_ != "guided":
+    if worked and format_ != GUIDED:
         for number, record in worked:
             problem = read_problem({"id": f"worked/{number}", **record})
             line = answer_line(problem)
@@ -254,7 +255,7 @@ def _solved(format_: str, dataset: str, terms: tuple[str, ...] | None) -> Iterat
         known = reference(problem)
         if known is not None:
             yield problem, solution(problem, known.formal, format_)
-        elif format_ != "guided":
+        elif format_ != GUIDED:
             yield problem, answer_line(problem)
 
 
@@ -262,7 +263,7 @@ def solution(problem: Problem, formal: Formal, format_: str, *, style: Spoken = 
     """Return the solution of a problem as the examples show one."""
     from rollout.prompts.demonstration import chain_of_thought, demonstrate
 
-    if format_ == "guided":
+    if format_ == GUIDED:
         body, _, _ = demonstrate(problem, formal, style="annotated").rpartition("Answer: ")
         return f"{body}{answer_line(problem)}"
     if format_ == "answer":

@@ -19,19 +19,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from critics.errors import InputError
+from critics.formats.names import GUIDED, Prompted
 from critics.problem import Problem
 
 Spoken = Literal["quoted", "conclusions"]
 """quoted: each step after the sentences of the context that it rests on, which a small model can copy. conclusions:
 the steps alone."""
 
-FORMATS = ("guided", "cot", "answer")
+FORMATS: tuple[Prompted, ...] = get_args(Prompted)
 _QUESTION = "Context: {numbered}\nQuestion: {question}{options}\n"
 _WORD = re.compile(r"\w+")
 
@@ -85,7 +86,7 @@ class PromptStyle:
     chat: the same as turns of the tokenizer's chat template."""
     examples: int | None = None
     """Solved examples before the problem; None: as many as the paper shows (`solved_examples`)."""
-    format: Literal["guided", "cot", "answer"] = "guided"
+    format: Prompted = GUIDED
     """answer: the answer alone, without a word before it."""
     thinking: bool | None = None
     """True: a chat template opens a reasoning model's thoughts; False: it forgoes them; None: as it does of itself."""

@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
+from critics.formats.names import CSP, FOL, LOGIC_PROGRAM, RULES
 from critics.problem import Problem, RecordError, read_problem
 from rollout.published.records import Fields, PublishedRecord, as_fields, as_texts, read_all, read_entries
 
 PROGRAM_FORMATS: Mapping[str, str] = {
-    "prontoqa": "rules",
-    "proofwriter": "rules",
-    "logicaldeduction": "csp",
-    "ar-lsat": "logic-program",
-    "folio": "fol",
+    "prontoqa": RULES,
+    "proofwriter": RULES,
+    "logicaldeduction": CSP,
+    "ar-lsat": LOGIC_PROGRAM,
+    "folio": FOL,
 }
 """The format of a data set's programs."""
 _FILE = re.compile(

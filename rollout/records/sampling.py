@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 Item = TypeVar("Item")
 Decoding = Literal["guided", "free"]
+GUIDED: Final = "guided"
+FREE: Final = "free"
 Conclusion = Literal["free", "decided"]
 ENGLISH = "english"
 GUIDED: Decoding = "guided"

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from critics.errors import InputError
+from critics.formats.names import ASP
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reply, Reviewing, mends
 from rollout.actor_critic.prompt import ActorPrompt, feedback_text, portion, refusal_text, statements, system_text
@@ -20,7 +21,7 @@ from rollout.records.steps import DialogReview, DialogTurn
 from rollout.records.traces import Trace
 from rollout.settings import DialogSettings
 
-FORMAT = "asp"
+FORMAT = ASP
 
 
 def converse(

@@ -9,11 +9,12 @@ import re
 from dataclasses import replace
 
 from critics.formats.english.formulas import KEY, NoFormulas, split
+from critics.formats.names import ENGLISH
 from critics.problem import Problem
 from rollout.prompts.conversation import Messages, message
 from rollout.records.traces import Trace
 
-FORMAT = "english"
+FORMAT = ENGLISH
 """The format of texts whose sentences are formalised."""
 RATIONALE = "rationale"
 """The key of `Problem.meta` that holds the text while its formulas are asked for."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from critics.errors import InputError
+from critics.formats.names import FOL
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from rollout.policies.engine import Steps, perform
@@ -70,7 +71,7 @@ def refine(
 def _task(problem: Problem, settings: ProgramSettings, seed: int) -> Task:
     format_ = settings.language or FORMATS.get(problem.dataset, STAND_IN)
     require_critic(format_)
-    if format_ == "fol" and in_terms_of("true", problem.options) is None:
+    if format_ == FOL and in_terms_of("true", problem.options) is None:
         raise InputError(
             f"problem {problem.id}: one conclusion in first-order logic chooses among true, false and unknown, and the "
             "options are others; set language to logic-program"

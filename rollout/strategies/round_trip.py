@@ -12,6 +12,7 @@ from dataclasses import replace
 from critics.errors import InputError
 from critics.formats.equivalence.language import ALPHABET, Language, read_expression
 from critics.formats.equivalence.leak import find_leak
+from critics.formats.names import EQUIVALENCE
 from critics.problem import Problem
 from critics.replay.first_order.syntax import FormulaError
 from critics.replay.replies import without_thinking
@@ -24,7 +25,7 @@ from rollout.records.steps import Direction, Ending, LeakFound, Leg
 from rollout.records.traces import Trace
 from rollout.settings import RoundTripSettings
 
-FORMAT = "equivalence"
+FORMAT = EQUIVALENCE
 
 
 def travel(

@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import Any
 
 from critics.formats.format import find_format
+from critics.formats.names import GUIDED
 from critics.judge import Judging
 from critics.problem import Attempt
 from critics.replay.formula import FormulaError, Literal, Statement, parse_literal, parse_statement
@@ -139,7 +140,7 @@ def proved(trace: Trace) -> Trace | None:
     if trace.messages or trace.legs or judged.certificate is None or "formulas" in problem.meta:
         return None
     spans = _needed(judged)
-    is_guided = trace.format == "guided"
+    is_guided = trace.format == GUIDED
     written = _masked(completion, spans) if is_guided else completion
     text = find_format(trace.format).proved(Attempt(trace.id, problem, trace.format, written), spans)
     if is_guided:

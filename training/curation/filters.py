@@ -21,11 +21,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from critics.errors import InputError
+from critics.formats.names import COT, ENGLISH, GUIDED
 from critics.judge import Judging
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.grades import Grade, count_by_grade
-from rollout.records.sampling import derived_seed
+from rollout.records.sampling import FREE, derived_seed
 from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace, with_judgement
 from training.configuration.learning import CERTIFIED, Keep
@@ -136,13 +137,13 @@ def is_strict(trace: Trace) -> bool:
 
 def is_explicit(trace: Trace) -> bool:
     """Say whether the premises of each step are said before it; guided texts and programs state all that they use."""
-    return trace.judged.others.get("explicit", trace.format not in ("english", "cot")) is True
+    return trace.judged.others.get("explicit", trace.format not in (ENGLISH, COT)) is True
 
 
 def is_guided(trace: Trace) -> bool:
     """Say whether the answer is right and was written under the guide."""
-    is_free = trace.sampling is not None and trace.sampling.decoding != "guided"
-    return is_right(trace) and trace.format == "guided" and not is_free
+    is_free = trace.sampling is not None and trace.sampling.decoding == FREE
+    return is_right(trace) and trace.format == GUIDED and not is_free
 
 
 def kept(trace: Trace, keep: Keep) -> bool:
@@ -327,7 +328,7 @@ def proves_label(trace: Trace) -> bool:
     That nothing more follows is no proof: a gold answer `unknown` is never proved so.
     """
     gold = trace.problem.answer
-    if gold is None or trace.format != "guided":
+    if gold is None or trace.format != GUIDED:
         return False
     outcome = formal_outcome(trace)
     return outcome in ("true", "false") and in_terms_of(outcome, trace.problem.options) == gold

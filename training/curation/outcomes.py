@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from critics.formats.names import COT, ENGLISH, GUIDED
 from critics.replay.grades import grades_said
 from critics.text.english.span import num_characters
 from critics.verdict.reading import NOT_READ, Span, read_reading
@@ -29,7 +30,7 @@ MEANINGS: Mapping[str, str] = {
 _UNREAD_REASONS = ("context_not_read", "question_not_read", "no_reference", "ill_formed", "free_text")
 _OPEN = ("goal_not_reached", "answer_in_context", "repeated_step", "no_answer")
 """Reasons of texts whose quoted sentence does not say anything false."""
-_READ_TEXTS = ("english", "guided", "cot")
+_READ_TEXTS = (ENGLISH, GUIDED, COT)
 
 
 def outcome(trace: Trace) -> str:

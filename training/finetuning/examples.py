@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, TypeAlias, TypedDict
 
+from critics.formats.names import GUIDED
 from rollout.policies.policy import as_prompt, prompt_ids
 from rollout.prompts.conversation import message, turn_places
 from rollout.prompts.style import PromptStyle
@@ -84,7 +85,7 @@ def read_examples(
     kinds = {"messages" in record for record in records}
     if len(kinds) > 1:
         raise ExampleError(f"{path}: holds completions and dialogs; filter them into folders of their own")
-    style = model.style("guided")
+    style = model.style(GUIDED)
     if kinds == {True}:
         made = [
             masked_example(read_lesson(r), lambda turns: as_prompt(turns, tokenizer, style), tokenizer, style)

@@ -14,10 +14,11 @@ from typing import Any
 from critics import registry
 from critics.errors import InputError
 from critics.formats.format import find_format
+from critics.formats.names import COT, EQUIVALENCE
 from critics.problem import is_list, is_object
 from rollout.prompts.conversation import Message, turn_places
 from rollout.prompts.prompt import messages, text
-from rollout.prompts.style import PromptStyle
+from rollout.prompts.style import FORMATS, PromptStyle
 from rollout.records.traces import Trace
 
 TEMPLATE_MARKS = re.compile(
@@ -40,7 +41,7 @@ def without_stray_steps(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Attack: the legs of a round trip, or the turns of a dialog, beside a proof of something else.
     """
-    has_turns, is_trip = record.get("completion") is None, record.get("format") == "equivalence"
+    has_turns, is_trip = record.get("completion") is None, record.get("format") == EQUIVALENCE
     kept = {"turns": has_turns, "legs": is_trip, "steps": has_turns or is_trip or _is_program(record.get("format"))}
     return {key: value for key, value in record.items() if kept.get(key, True)}
 
@@ -66,7 +67,7 @@ def judged_fields(trace: Trace) -> Trace:
             raise NotDerivedError("prompt_not_derived")
         last = replace(trace.turns[-1], completion_ids=())
         return replace(trace, messages=(asked, trace.messages[-1]), steps=(last,))
-    if trace.legs and trace.format == "equivalence":
+    if trace.legs and trace.format == EQUIVALENCE:
         return _trip(trace)
     steps = trace.program_steps if _is_program(trace.format) else ()
     prompt = trace.prompt or text(trace.problem, PromptStyle())
@@ -95,9 +96,9 @@ def _conversations(trace: Trace) -> Iterator[Sequence[Message]]:
         if is_program and num is not None:
             yield opening(problem, format_, num)
         elif not is_program:
-            for style in ("guided", "cot", "answer"):
+            for style in FORMATS:
                 yield messages(problem, PromptStyle("few-shot", num, style))
-        if format_ == "cot" and num is not None:
+        if format_ == COT and num is not None:
             yield first_order.request(problem, num, answers=True)
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from critics.errors import InputError
+from critics.formats.names import COT, ENGLISH, FOL, GUIDED
 from critics.problem import Formal, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import FormulaError
@@ -44,7 +45,7 @@ def english(problem: Problem, style: Spoken = "quoted") -> str | None:
     def write(one: Problem, formal: Formal) -> str | None:
         proved = in_terms_of(decide(formal)[0], one.options)
         is_gold = proved is not None and one.answer in (None, proved)
-        return solution(replace(one, answer=proved), formal, "cot", style=style) if is_gold else None
+        return solution(replace(one, answer=proved), formal, COT, style=style) if is_gold else None
 
     return _proof(problem, write)
 
@@ -80,11 +81,11 @@ def formulas_and_answer(problem: Problem) -> str | None:
 
 
 WRITERS: Mapping[str, Writer] = {
-    "guided": guided,
-    "english": english,
+    GUIDED: guided,
+    ENGLISH: english,
     "english-conclusions": partial(english, style="conclusions"),
-    "cot": gold_answer,
-    "fol": formulas,
+    COT: gold_answer,
+    FOL: formulas,
     "fol-cot": formulas_and_answer,
 }
 """Writers of completions, by the name of what they show."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from critics.errors import InputError
+from critics.formats.names import CSP, ENGLISH, FOL, GUIDED
 from critics.logic.programs.ordering_text import At, Claim, read_ordering
 from critics.problem import Formal, Problem
 from critics.replay.clauses import Implication, OutOfWork
@@ -70,7 +71,7 @@ def _asks_for_truth(problem: Problem) -> bool:
 def _by_kernel(problem: Problem) -> Trace | None:
     if problem.formal is not None or problem.dataset in TRANSLATORS:
         proof = guided(problem)
-        return None if proof is None else _trace(problem, "kernel", "guided", proof)
+        return None if proof is None else _trace(problem, "kernel", GUIDED, proof)
     read = language_of(problem)
     own = Formal(tuple(map(str, read.stated)), str(read.goal[0]))
     if len(read.goal) != 1 or any(len(clause.conclusions) > 1 for clause in read.stated):
@@ -78,9 +79,7 @@ def _by_kernel(problem: Problem) -> Trace | None:
     answer, inferences = decide(own)
     # That nothing follows is no chain of thought: what proves it are models, and the solver finds them.
     return (
-        None
-        if answer == "unknown"
-        else _trace(problem, "kernel", "english", read_out(problem, own, inferences, answer))
+        None if answer == "unknown" else _trace(problem, "kernel", ENGLISH, read_out(problem, own, inferences, answer))
     )
 
 
@@ -100,7 +99,7 @@ def _by_search(problem: Problem) -> Trace | None:
         "Query:",
         *(f"{letter}) {_compared(claim, names)}" for letter, claim in options),
     ]
-    return _trace(problem, "search", "csp", "\n".join(lines))
+    return _trace(problem, "search", CSP, "\n".join(lines))
 
 
 def _compared(claim: Claim, names: Mapping[str, str]) -> str:
@@ -114,7 +113,7 @@ def _by_solver(problem: Problem) -> Trace | None:
         return _of_individuals(problem)
     if problem.meta.get("premises_fol") is not None:
         written = formulas(problem)
-        return None if written is None else _trace(problem, "solver", "fol", written)
+        return None if written is None else _trace(problem, "solver", FOL, written)
     try:
         known = reference(problem)
     except ReferenceMismatch:
@@ -137,7 +136,7 @@ def _of_individuals(problem: Problem) -> Trace | None:
     written = [*map(_quantified, statements), *(f"∃x {_symbol(kind)}(x)" for kind in members)]
     restated = replace(problem, dataset=RESTATED, question=asked, options=None, formal=None)
     text = "\n".join(["Premises:", *written, "Conclusion:", _quantified(asked)])
-    return _trace(restated, "solver", "fol", text)
+    return _trace(restated, "solver", FOL, text)
 
 
 def _quantified(sentence: str) -> str:
@@ -183,7 +182,7 @@ def _joined(operator: Operator, literals: Sequence[Literal]) -> Formula:
 
 def _program(problem: Problem, premises: Sequence[Formula], conclusion: Formula) -> Trace:
     text = "\n".join(["Premises:", *map(canonical, premises), "Conclusion:", canonical(conclusion)])
-    return _trace(problem, "solver", "fol", text)
+    return _trace(problem, "solver", FOL, text)
 
 
 def _trace(problem: Problem, way: str, format_: str, completion: str) -> Trace:

@@ -11,6 +11,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from critics.formats.names import GUIDED
 from critics.problem import Problem
 from critics.text.reference import ReferenceMismatch, reference
 from rollout.actor_critic.feedback import Reviewing
@@ -19,7 +20,7 @@ from rollout.policies.models import config_of
 from rollout.policies.policy import Completion, as_prompt, load_tokenizer
 from rollout.prompts.conversation import Messages
 from rollout.prompts.prompt import messages, solution, text
-from rollout.prompts.style import PromptStyle
+from rollout.prompts.style import FORMATS, PromptStyle
 from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
 from training.configuration.model import ModelConfig
@@ -166,7 +167,7 @@ def lengths_of(config: RunConfig, arm: ArmConfig, problems: Sequence[Problem], r
         uncut=max(solutions, default=limit),
         limit=limit,
         window=window_of(config.model),
-        blocks=sum(one.count("[[") for one in written) / len(written) if arm.decoding == "guided" and written else 0.0,
+        blocks=sum(one.count("[[") for one in written) / len(written) if arm.decoding == GUIDED and written else 0.0,
         estimated=tokens.estimated,
     )
 
@@ -186,9 +187,9 @@ def lead_through(
 
 def _reference(config: RunConfig, arm: ArmConfig, problem: Problem) -> str | None:
     """Return what a perfect writer would give: as the prompt's examples show it, or as a model was trained."""
-    if arm.format not in ("guided", "cot", "answer"):
+    if arm.format not in FORMATS:
         return None
-    if arm.format == "guided" and config.model.prompt == "bare":
+    if arm.format == GUIDED and config.model.prompt == "bare":
         return guided(problem)
     try:
         known = reference(problem)

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from critics.formats.names import EQUIVALENCE, GUIDED
 from critics.problem import Problem
+from rollout.prompts.style import FORMATS
 from training.configuration.run import ArmConfig
 from training.hardware import HOST, device_here, device_named
 from training.logs import quieten
@@ -84,9 +86,9 @@ def requests_of(model: NamedModel, arm: ArmConfig, how: Measuring, own: Lengths)
     config, problems = model.config, how.problems[:SAMPLED]
     tokens = tokens_of(config.model)
     style, limit = config.model.style(arm.format), config.sampling.max_new_tokens
-    if arm.format in ("guided", "cot", "answer"):
+    if arm.format in FORMATS:
         return _single(model, arm, own, len(problems))
-    filler = WORDS if arm.format == "equivalence" else FILLER
+    filler = WORDS if arm.format == EQUIVALENCE else FILLER
     filler *= max(1, round(limit * (tokens.estimated or 2.0) / len(filler)))
     asked = lead_through(config, arm, problems, how.reviews, StandIn(style, tokens.tokenizer, filler))
     first, every = asked.asked[0] if asked.asked else [], [p for batch in asked.asked for p in batch] + asked.rated
@@ -100,7 +102,7 @@ def _single(model: NamedModel, arm: ArmConfig, own: Lengths, num: int) -> Reques
 
     The worst case has as many violations as end an attempt.
     """
-    server, is_guided = model.config.model.server, arm.decoding == "guided"
+    server, is_guided = model.config.model.server, arm.decoding == GUIDED
     if server is None or not is_guided:
         return Requests(num, num, num * own.prompt, num * own.prompt, num * own.completion, num * own.limit)
     goes_on = server.kind == "completions" and server.constraint in ("auto", "guide")

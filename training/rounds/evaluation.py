@@ -28,7 +28,7 @@ from rollout.policies.policy import Policy
 from rollout.problems.catalogue import LANGUAGES, content_key
 from rollout.programs.lessons import stage_names
 from rollout.records.digests import adapter_weights_digest
-from rollout.records.sampling import Sampling, batches, derived_seed
+from rollout.records.sampling import FREE, GUIDED, Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from training.autoeval.errors import measure_false_positives
 from training.autoeval.scores import score_report
@@ -340,7 +340,7 @@ def _modes(line: Line, number: int | None, adapter: Path | None, store: OpenStor
     if config.greedy == "every" or (config.greedy == "ends" and (first or last)):
         modes["greedy"] = mode("greedy", _sampling(line, arm.decoding, 0.0))
     if (first or last) and config.square != "never" and arm.is_squared:
-        other = "free" if arm.decoding == "guided" else "guided"
+        other = FREE if arm.decoding == GUIDED else GUIDED
         modes[other] = mode(other, _sampling(line, other, config.temperature))
         if "greedy" in modes and config.square == "both":
             modes[f"{other}_greedy"] = mode(f"{other}_greedy", _sampling(line, other, 0.0))

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from critics.formats.names import GUIDED
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policies.policy import model_digest
@@ -155,7 +156,7 @@ def base_path(config: RunConfig, arm: ArmConfig, seed: int) -> str:
     """Return where the base model's evaluation stands: it belongs to all arms that decode alike."""
     if line_path(config, arm, seed) == ".":
         return "base"
-    format_ = "" if arm.format == "guided" else f"-{arm.format}"
+    format_ = "" if arm.format == GUIDED else f"-{arm.format}"
     format_ += "-english" if arm.guide == ENGLISH else ""
     asked_otherwise = "" if config.asks_as_usual(arm) else f"-{arm.name}"
     return f"base/{arm.decoding}{format_}{asked_otherwise}/seed-{seed}"

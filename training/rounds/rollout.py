@@ -16,6 +16,7 @@ from time import sleep
 from typing import TypeVar
 
 from critics.errors import InputError, RunFailed
+from critics.formats.names import COT
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policies.policy import as_prompt, load_tokenizer
@@ -330,7 +331,7 @@ def require_references(config: RunConfig) -> None:
 
 def shown_to(arm: ArmConfig) -> str:
     """Return which references an arm can learn from: the gold answer goes with any prompt for an answer."""
-    return "cot" if arm.format == "answer" else arm.format
+    return COT if arm.format == "answer" else arm.format
 
 
 def prompts(config: RunConfig, arm: ArmConfig) -> Callable[[Problem], str]:

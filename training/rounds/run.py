@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import Any, Literal
 
 from critics.errors import RunFailed
+from critics.formats.names import ASP
 from rollout.engines import vllm
 from training.configuration.run import ArmConfig, RoundTripConfig, RunConfig
 from training.configuration.section import ConfigError
@@ -114,7 +115,7 @@ def num_attempts(config: RunConfig) -> int:
     per_base = evaluation.num_problems * (1 if evaluation.greedy == "never" else 2)
     squared = sum(arm.is_squared for arm in (*config.arms, *bases.values()))
     square = {"never": 0, "sampled": evaluation.num_problems, "both": per_base}[evaluation.square] * squared
-    dialogs = sum(arm.format == "asp" for arm in config.arms)
+    dialogs = sum(arm.format == ASP for arm in config.arms)
     dialog_bases = sum("-asp" in base for base in bases)
     resampled = evaluation.resampled * evaluation.num_problems * (dialogs + dialog_bases)
     return len(config.seeds) * (sampled + len(config.arms) * per_line + len(bases) * per_base + square + resampled)

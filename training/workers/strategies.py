@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from critics import registry
 from critics.errors import InputError
+from critics.formats.names import FOL
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reviewing
 from rollout.engines.vllm import EngineSettings, rank_of, rest
@@ -363,7 +364,7 @@ def strategy_of(config: RunConfig, arm: ArmConfig, *, trained: bool, review: Rev
         settings = asked.trained() if trained else asked
         return ActorCritic(settings, review, asked.lessons)
     format_ = JUDGED_AS.get(asked.name, asked.name)
-    if asked.name in ("fol", "fol-cot") and config.model.prompt != "bare":
+    if asked.name in (FOL, "fol-cot") and config.model.prompt != "bare":
         num = config.model.num_examples(asked.name)
         return FirstOrderStrategy(format_, DEFAULT_EXAMPLES if num is None else num, asked.name == "fol-cot")
     return SingleAttempt(format_, guide=arm.guide)
