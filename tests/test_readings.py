@@ -297,3 +297,91 @@ def test_what_may_go_without_saying_is_not_unknown() -> None:
     context = "If an animal barks, then it is loud. If an animal is old, then it barks. Kiki is old. Ann is loud."
     text = "We cannot tell whether Kiki is loud. The answer is unknown."
     assert certistar.judge(context, "Kiki is loud.", text).verdict != "certified"
+
+
+SMALL = "Bob is kind. Bob is rough. Anne is quiet. If someone is young then they are big. All big people are cold."
+
+
+@pytest.mark.parametrize(
+    ("said", "is_certified"),
+    [
+        ("If someone is young then they are big, but this does not mean the reverse.", True),
+        ("If someone is big then they are cold, but the converse is not necessarily true.", True),
+        ("Bob is kind, but this does not imply the reverse.", False),  # of which there is none
+        ("We know that Bob is kind. This does not tell us whether Bob is cold.", True),
+        ("We know that Bob is kind. This does not tell us whether Bob is kind.", False),
+        ("All we know about Bob is that he is kind and rough.", True),
+        ("All we know about Bob is that he is kind.", False),
+        ("The only premise about Anne is that she is quiet.", True),
+        ("The only premise about Bob is that he is rough.", False),
+        ("None of the other premises mention Bob.", False),  # none was told
+        ("Bob is kind and rough. None of the other premises mention Bob.", True),
+        ("Nothing else is known about Anne.", False),
+        ("Just because Bob is kind does not mean that he is cold.", True),
+        ("Even if Bob is young, we don't know whether he is cold.", False),
+        ("Even if Bob is kind, we don't know whether he is cold.", True),
+        ("More information is needed to determine whether Bob is young.", True),
+        ("More information is needed to determine whether Bob is kind.", False),
+        ("The given information is insufficient to conclude that Bob is cold.", True),
+        ("The given information is insufficient to conclude that Bob is rough.", False),
+        ("Bob's texture is not mentioned.", False),
+        ("Although we have various statements about the traits of people, there is no word of it.", False),
+        ("Although we have various statements about the traits of people, we don't know if Bob is cold.", True),
+        ("The condition of this rule is not met, so we cannot apply this rule.", True),
+        ("As established before, Bob is big.", False),
+        ("We have already established that Bob is cold.", False),
+        ("The moon is not mentioned.", False),
+    ],
+)
+def test_what_else_is_not_known_is_held_to_the_context(said: str, is_certified: bool) -> None:
+    text = f"{said} Therefore, it is uncertain whether Bob is cold.\nANSWER: Unknown"
+    verdict = judged(text, SMALL, "Bob is cold.", dataset="proofwriter")
+    assert (verdict.verdict == "certified") == is_certified, verdict.feedback
+
+
+@pytest.mark.parametrize(
+    ("said", "is_held"),
+    [
+        ("If someone is a bird they are winged and all winged things are quick, so Pip is quick.", True),
+        ("If someone is a bird they are winged and all small things are quick, so Pip is quick.", False),
+        ("If someone is a bird they are winged and all quick things are winged, so Pip is quick.", False),
+        ("Pip is a bird and hence he is winged according to premise 4.", True),
+        ("Pip is a bird and hence he is winged according to premise 5.", False),
+        ("Pip is a bird and hence he is winged according to premise 1.", False),
+        ("Looking at Pip, we know that he is small. Applying premise 4 to Pip, he is winged.", False),
+        ("Looking at Ned, we know that he is small.", False),  # it is Pip
+        ("Looking at Pip, we know that he is a bird, so it follows that he is winged.", True),
+        ("If someone is a bird they are winged. Both conditions are met, so Ned is winged.", False),
+        ("If someone is a bird they are winged. The condition is met, so Pip is winged.", True),
+        ("The fact that Pip is a bird means that he is winged.", True),
+        ("The fact that Pip is small means that he is winged.", False),
+        ("Due to Pip being a newt, he is winged.", False),
+        ('According to "If someone is a bird they are winged", Pip is winged.', True),
+        ('According to "If someone is small they are winged", Pip is winged.', False),
+        ('The premise "Ned is a newt" means that Pip is winged.', False),
+        ('Pip is winged due to the premise "If someone is a bird they are winged".', True),
+        ('Pip is winged due to the premise "All winged things are quick".', False),
+        ("Pip is small, but the statement follows from the premises.", False),
+        ("This confirms the statement.", False),
+    ],
+)
+def test_more_reasons_are_held_to(said: str, is_held: bool) -> None:
+    end = "" if "so Pip is quick" in said else " All winged things are quick, so Pip is quick."
+    verdict = read(f"Pip is a bird. {said}{end}\nANSWER: True")
+    assert (verdict == "certified") == is_held, verdict
+
+
+@pytest.mark.parametrize(
+    ("context", "question"),
+    [
+        ("MacBook is not made in China. All phones are made in China. All cheap phones sell.", "The MacBook is cheap."),
+        ("All koalas are cute. No koala is cute. Some cats are koalas or cute.", "Koalas are cute cats."),
+        (
+            "Astro is a van. Lumina is sold by Opel. Cars sold by Opel are vans or cheap. Vans are cheap.",
+            "Lumina is a van.",
+        ),
+    ],
+)
+def test_unknown_is_not_certified_where_a_name_or_a_kind_goes_without_saying(context: str, question: str) -> None:
+    text = f"We don't know whether {question[0].lower()}{question[1:-1]}. The statement is uncertain.\nANSWER: Unknown"
+    assert judged(text, context, question).verdict != "certified"

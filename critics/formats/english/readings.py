@@ -28,6 +28,7 @@ from critics.formats.english.entailed_text import (
     models_of,
 )
 from critics.formats.english.reasoner import Reasoner
+from critics.formats.english.reasons import names
 from critics.grammar.inflection import article
 from critics.grammar.lexicon import third_person
 from critics.grammar.reader import Reader, Reading
@@ -44,6 +45,7 @@ from critics.replay.first_order.syntax import (
     Not,
     Operator,
     Quantified,
+    Quantifier,
     Variable,
     conjuncts,
     key,
@@ -95,10 +97,22 @@ def sorts(premises: Sequence[Formula], goal: Formula, context: str) -> list[Form
             first, *others = conjuncts(rule.operands[0])
             found |= {first.predicate} if others and isinstance(first, Atom) and len(first.arguments) == 1 else set()
     # `If an animal barks`, `students who work`; of ProofWriter's `rough, kind things` none is a noun.
-    noun = r"\ban? (?:[a-z]+ )?{0}\b|\b{0}(?:s|es)? (?:that|who|which)\b"
+    noun = r"(?i:\ban? (?:[a-z]+ )?{0}\b|\b{0}(?:s|es)? (?:that|who|which|with|in|of|from|[a-z]+(?:ed|ing))\b)"
     found = {kind for kind in found if re.search(noun.format(re.escape(kind)), context)}
-    names = {term for term in terms(goal) if isinstance(term, Constant)}
-    return [Atom(kind, (name,)) for kind in sorted(found - told) for name in sorted(names, key=lambda each: each.name)]
+    named = {term for term in terms(goal) if isinstance(term, Constant)}
+    own: list[Formula] = [
+        Atom(kind, (name,)) for kind in sorted(found - told) for name in sorted(named, key=lambda each: each.name)
+    ]
+    # `Koalas are quokkas`: there are koalas.
+    there_are = goal
+    while isinstance(there_are, Quantified) and there_are.quantifier is Quantifier.ALL:
+        there_are = there_are.body
+    if there_are is not goal and isinstance(there_are, Compound) and there_are.operator is Operator.IMPLIES:
+        there_are = there_are.operands[0]
+        for name in sorted({term.name for term in terms(there_are) if isinstance(term, Variable)}):
+            there_are = Quantified(Quantifier.SOME, name, there_are)
+        own.append(there_are)
+    return own
 
 
 def _facts(premises: Sequence[Formula], claim: Formula) -> Iterator[Formula]:
@@ -288,7 +302,9 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
         return wrong_answer(answer)
     models = models_of(case.premises, case.goal, value)
     heard = {name for premise in case.premises for name in predicates(premise)}
-    if value == "unknown" and not (case.is_closed and predicates(case.goal) <= heard):
+    named = {name for premise in case.premises for name in names(premise)}
+    is_heard = predicates(case.goal) <= heard and (names(case.goal) <= named or settled(problem) in CONVENTIONS)
+    if value == "unknown" and not (case.is_closed and is_heard):
         # Attack: ask for what the context says in other words, and answer that nobody knows.
         raise Refusal(Unproved, "goal_not_reached", "a phrase of the question, or of the context, has no twin")
     is_open = value == "unknown" and settled(problem) not in CONVENTIONS

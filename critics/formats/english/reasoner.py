@@ -8,23 +8,21 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from critics.formats.english.entailed_text import BadMove, Case, Outcome, Step
+from critics.formats.english.reasons import is_idle, is_needed, is_unfounded, names
 from critics.logic.first_order.knowledge import Knowledge, RuleSupport
-from critics.logic.first_order.shapes import asks_for, conditions, is_choice, is_existential, is_fact, stronger
+from critics.logic.first_order.shapes import asks_for, conditions, converses, is_fact, stronger
 from critics.logic.first_order.solvers import Answer
 from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import (
     Atom,
-    Constant,
     Formula,
     Not,
     conjuncts,
     key,
     negated,
     predicates,
-    subformulas,
-    terms,
 )
-from critics.text.english.moves import Aim, Claim, Contradicts, Judged, Move, NoneAbout, NotKnown, Promise
+from critics.text.english.moves import Aim, Claim, Contradicts, Converse, Judged, Move, NoneAbout, NotKnown, Promise
 from critics.text.english.statements import possibility
 from critics.verdict import Malformed, TimedOut, Unproved
 from critics.verdict.conclusion import Refusal
@@ -37,7 +35,7 @@ class Reasoner:
         self.case = case
         formulas = [formula for told in case.told for _, formula in told.moves if formula is not None]
         possible = [each for formula in formulas if (each := possibility(formula)) is not None]
-        idle = [each for formula in formulas for each in (*stronger(formula), *conditions(formula))]
+        idle = [each for said in formulas for each in (*stronger(said), *conditions(said), *converses(said))]
         self.known = Knowledge(case.premises, [*formulas, *possible, *idle, case.goal])
         self.steps: list[Step] = []
         self.unsaid: dict[str, None] = {}
@@ -45,6 +43,7 @@ class Reasoner:
         self.last_claims: list[Formula] = []
         self.value: str | None = None
         self.num_moves = 0
+        self.num_before = 0  # Claims of earlier sentences.
         self.is_final = False
         self.before: Move | None = None
         self.is_open = False  # True where the text says that the question itself is not known.
@@ -62,7 +61,7 @@ class Reasoner:
         """Return what is proved; raises `BadMove` for the first move that does not hold."""
         for index, told in enumerate(self.case.told):
             self.index, self.text = index, told.line.passage.text
-            start = len(self.claims)
+            start = self.num_before = len(self.claims)
             for move, formula in told.moves:
                 self._move(move, formula)
                 self.before = move
@@ -99,6 +98,8 @@ class Reasoner:
                 self._not_known(move, formula)
             case NoneAbout():
                 self._none_about(move)
+            case Converse():
+                self._check_converse()
             case Aim(text="", force="asks"):
                 pass
             case Aim():
@@ -151,9 +152,9 @@ class Reasoner:
         self._check_promise(formula, move.promise)
         if move.because:
             self._rests(formula, move)
-        elif move.inferred and not move.cited and self._is_unfounded(formula, self.claims):
+        elif move.inferred and not move.cited and is_unfounded(self.known, formula, self.claims):
             raise self._bad("unsupported_sentence", "it does not follow from what is said before it")
-        if key(formula) != key(self.case.goal) and self._is_idle(formula):
+        if key(formula) != key(self.case.goal) and is_idle(self.known, formula):
             # Attack: if Ned is a newt then Pip is a bird, of a Pip that is one.
             raise self._bad("unsupported_sentence", "it says less than what is known")
         if cited:
@@ -191,7 +192,7 @@ class Reasoner:
         if not said or rule is None or rule in said or is_sourced or not is_fact(part):
             return
         facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(part)]
-        if not any(self._gives(part, [*facts, other]) for other in said):
+        if not any(self.known.gives(part, [*facts, other]) for other in said):
             # Attack: read out one rule and use another.
             raise self._bad("unsupported_sentence", "it does not follow by the rule that was read out")
 
@@ -204,31 +205,12 @@ class Reasoner:
         if promise is Promise.SHOWN and not is_shown:
             raise self._bad("unsupported_sentence", "it was not inferred before")
 
-    def _is_unfounded(self, formula: Formula, reasons: Sequence[Formula]) -> bool:
-        """Say whether a claim, or a part of it, follows in one step, and none of these reasons is part of the step."""
-        told = {key(part) for reason in reasons for part in (reason, *conjuncts(reason))}
-        parts = conjuncts(formula)
-        if key(formula) in told:
-            return False
-        if len(parts) > 1:
-            return any(self._is_unfounded(part, reasons) for part in parts)
-        facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(formula)]
-        others = [place for place in facts if key(self.known.formulas[place]) not in told]
-        is_step = False
-        for rule in [(), *((place,) for place in self.known.rules)]:
-            if self._gives(formula, [*facts, *rule]):
-                is_step = True
-                is_told = any(key(self.known.formulas[place]) in told for place in rule)
-                if is_told or not self._gives(formula, [*others, *rule]):
-                    return False
-        return is_step
-
     def _rests(self, formula: Formula, move: Claim | Judged) -> None:
         """Hold a claim to the reasons that are given for it: with facts and one rule they give it, and none is idle."""
         claims = self.claims[-move.because :]
         reasons = [part for reason in claims for part in conjuncts(reason)]
         if move.loosely and not any(map(possibility, reasons)) and key(formula) not in map(key, reasons):
-            if self._is_unfounded(formula, claims):
+            if is_unfounded(self.known, formula, claims):
                 # Attack: Ned is a newt, so Pip is a bird.
                 raise self._bad("unsupported_sentence", "it does not follow from what stands before it")
             return
@@ -237,19 +219,16 @@ class Reasoner:
         given = tuple(place for place in own if place in self.known.rules)
         # Attack: Pip is a bird because Pip is a bird; since Ned is a newt, Pip is a bird.
         rules = [given] if given else [(), *((place,) for place in self.known.rules)]
-        found = next((rule for rule in rules if self._gives(formula, [*facts, *rule])), None)
+        found = next((rule for rule in rules if self.known.gives(formula, [*facts, *rule])), None)
         is_idle = found is None or any(
-            self._gives(formula, [*facts, *(other for other in given if other != place)]) for place in given
+            self.known.gives(formula, [*facts, *(other for other in given if other != place)]) for place in given
         )
         for place in (place for place in own if place in self.known.facts and found is not None):
             said = self.known.formulas[place]
-            others = [*(other for other in facts if not self._gives(said, [other])), *(found or ())]
-            is_idle = is_idle or self._gives(formula, others) or not self._gives(formula, [*others, place])
+            others = [*(other for other in facts if not self.known.gives(said, [other])), *(found or ())]
+            is_idle = is_idle or self.known.gives(formula, others) or not self.known.gives(formula, [*others, place])
         if is_idle or key(formula) in map(key, reasons) or any(map(possibility, reasons)):
             raise self._bad("unsupported_sentence", "the reasons that it gives are not those that it needs")
-
-    def _gives(self, formula: Formula, places: Sequence[int]) -> bool:
-        return self.known.follows(formula, places) is Answer.UNSATISFIABLE
 
     def _is_guised(self, part: Formula, move: Claim) -> bool:
         """Say whether a premise is said to follow that is not asked, nor follows from what the text has told."""
@@ -260,34 +239,7 @@ class Reasoner:
         told = {key(step.says) for step in self.steps[:-1]}
         recent = {key(each) for claim in self.last_claims for each in (claim, *conjuncts(claim))}
         is_told = key(part) in (recent if move.of_last else told)
-        return not is_told and not self._gives(part, own)
-
-    def _is_idle(self, formula: Formula) -> bool:
-        """Say whether a claim that is new says less than what it follows from: its conclusion, or without a part."""
-        more = stronger(formula)
-        if key(formula) in self.known.keys:
-            return False
-        plain = [place for place in self.known.facts if not is_existential(self.known.formulas[place])]
-        if self._gives(formula, ()) or (is_existential(formula) and self._gives(formula, plain)):
-            return True
-        if not more or (is_choice(formula) and self._is_condition(formula)):
-            return False
-        parts = conditions(formula)
-        facts = [place for place in self.known.facts if not any(self._gives(part, [place]) for part in parts)]
-        is_known = False
-        for rule in [(), *((place,) for place in self.known.rules)]:
-            places = [*facts, *rule]
-            if self._gives(formula, places):
-                is_known = True
-                if not any(self._gives(each, places) for each in more):
-                    return False
-        return is_known
-
-    def _is_condition(self, choice: Formula) -> bool:
-        """Say whether a rule asks for one of the same."""
-        rules = [self.known.formulas[place] for place in self.known.rules]
-        inner = [part for rule in rules if not is_choice(rule) for part in subformulas(rule)]
-        return any(is_choice(part) and predicates(part) == predicates(choice) for part in inner)
+        return not is_told and not self.known.gives(part, own)
 
     def _given(self, part: Formula) -> None:
         """Hold what is said to stand in the context to it: one premise says it."""
@@ -296,7 +248,7 @@ class Reasoner:
             for place in range(self.known.num_premises)
             if predicates(self.known.formulas[place]) & predicates(part)
         ]
-        if not any(self._gives(part, [place]) for place in wanted):
+        if not any(self.known.gives(part, [place]) for place in wanted):
             raise self._bad("unsupported_sentence", "no premise says so")
 
     def _cites(self, parts: Sequence[Formula], cited: Sequence[int]) -> None:
@@ -306,23 +258,17 @@ class Reasoner:
         """
         used: set[int] = set()
         for part in parts:
-            says = {place for place in cited if self._gives(part, [place])}
+            says = {place for place in cited if self.known.gives(part, [place])}
             rules = [place for place in cited if place in self.known.rules and not says]
             for rule in rules:
                 facts = self.known.facts
-                if self._gives(part, [*facts, rule]) and not self._gives(part, facts):
-                    says |= {rule, *(place for place in cited if self._is_needed(part, place, rule))}
+                if self.known.gives(part, [*facts, rule]) and not self.known.gives(part, facts):
+                    says |= {rule, *(place for place in cited if is_needed(self.known, part, place, rule))}
             if not says:
                 raise self._bad("unsupported_sentence", "the premise that is cited does not say so")
             used |= says
         if used != set(cited):
             raise self._bad("unsupported_sentence", "a premise that is cited has nothing to do with it")
-
-    def _is_needed(self, part: Formula, place: int, rule: int) -> bool:
-        """Say whether a fact is needed beside a rule."""
-        said = self.known.formulas[place]
-        others = [other for other in self.known.facts if not self._gives(said, [other])]
-        return place in self.known.facts and not self._gives(part, [*others, rule])
 
     def _supported(self, part: Formula, wanted: Sequence[int], because: int = 0) -> int | None:
         """Know one more claim; return the place of the rule that it needs. Raises `BadMove`."""
@@ -355,7 +301,7 @@ class Reasoner:
         facts = self.known.facts if is_fact(part) else []
         for pair in combinations(dict.fromkeys(told), 2):
             places = [*facts, *pair]
-            if self._gives(part, places) and not any(self._gives(each, places) for each in stronger(part)):
+            if self.known.gives(part, places) and not any(self.known.gives(each, places) for each in stronger(part)):
                 return RuleSupport(pair[1])
         return None
 
@@ -364,14 +310,14 @@ class Reasoner:
         first, words = self.known.num_premises, predicates(part)
         told = range(first, len(self.known.formulas))
         stated = [[place] for place in range(first) if words <= predicates(self.known.formulas[place])]
-        if (rule is not None and key(part) == key(self.known.formulas[rule])) or self._gives(part, told):
+        if (rule is not None and key(part) == key(self.known.formulas[rule])) or self.known.gives(part, told):
             return []
-        if any(self._gives(part, places) for places in stated):
+        if any(self.known.gives(part, places) for places in stated):
             return []
         needed = [place for place in (*self.known.facts, *(() if rule is None else (rule,))) if place < first]
         for place in tuple(needed):
             rest = [other for other in needed if other != place]
-            needed = rest if self._gives(part, [*told, *rest]) else needed
+            needed = rest if self.known.gives(part, [*told, *rest]) else needed
         return needed
 
     def _not_known(self, move: NotKnown, told: Formula | None) -> None:
@@ -379,8 +325,14 @@ class Reasoner:
         formula = self.case.goal if told is None else told
         sides = (formula, negated(formula)) if move.both_ways else (formula,)
         is_asked = key(formula) in (key(self.case.goal), key(negated(self.case.goal)))
+        if move.of_last and is_asked and not any(self._told_last(each) for each in (formula, negated(formula))):
+            # That the last sentence does not settle the question tells why the text goes on.
+            self.num_moves += 1
+            self.is_open = self.is_open or self._is_open(formula)
+            return
         if any(self.known.follows(each, premises) is not Answer.SATISFIABLE for each in sides):
-            if not (move.directly and is_asked) or any(self._gives(each, [at]) for each in sides for at in premises):
+            is_said = any(self.known.gives(each, [at]) for each in sides for at in premises)
+            if is_said or not (move.directly and is_asked):
                 raise self._bad("unsupported_sentence", "the context settles it")
             # That no premise says so in so many words is a reason to infer it.
             return
@@ -392,15 +344,35 @@ class Reasoner:
         self.num_moves += 1
         self.is_open = self.is_open or is_asked
 
+    def _told_last(self, formula: Formula) -> bool:
+        """Say whether what was said last gives a formula by itself."""
+        parts = [part for claim in self.claims[self.num_before :] or self.last_claims for part in conjuncts(claim)]
+        return self.known.gives(formula, [self.known.keys[key(part)] for part in parts if key(part) in self.known.keys])
+
+    def _is_open(self, formula: Formula) -> bool:
+        premises = range(self.known.num_premises)
+        sides = (formula, negated(formula))
+        return all(self.known.follows(each, premises) is Answer.SATISFIABLE for each in sides)
+
+    def _check_converse(self) -> None:
+        """Hold that the reverse of what was said last does not follow to the premises."""
+        turned = [each for claim in self.claims[self.num_before :] or self.last_claims for each in converses(claim)]
+        if len(turned) != 1 or self.known.follows(turned[0], range(self.known.num_premises)) is not Answer.SATISFIABLE:
+            raise self._bad("unsupported_sentence", "there is no reverse, or it holds")
+        self.doubted = self.doubted or (self.index, self.text)
+
     def _none_about(self, move: NoneAbout) -> None:
         """Hold that nothing is told of an object, or nothing else than was said, to the premises that name it."""
         (name,) = move.names
         told = {key(part) for claim in self.claims for part in conjuncts(claim)}
-        for premise in self.case.premises:
-            if any(isinstance(term, Constant) and term.name == name for term in terms(premise)) and (
+        said = self.claims[self.num_before :] or self.last_claims
+        for premise in said if move.of_last else self.case.premises:
+            if name in names(premise) and (
                 not move.others or any(key(part) not in told for part in conjuncts(premise))
             ):
                 raise self._bad("unsupported_sentence", "the context says something of it")
+        if move.of_last and name in names(self.case.goal):
+            return
         self.doubted = self.doubted or (self.index, self.text)
         self.num_moves += 1
 
@@ -409,7 +381,7 @@ class Reasoner:
         told = [place for claim in self.claims if (place := self.known.keys.get(key(claim))) is not None]
         told += range(self.known.num_premises, len(self.known.formulas))
         # Attack: true sentences that have nothing to do with the answer, and the answer behind them.
-        if (spelled and key(answer) in map(key, self.known.formulas)) or self._gives(answer, told):
+        if (spelled and key(answer) in map(key, self.known.formulas)) or self.known.gives(answer, told):
             return
         raise self._bad("goal_not_reached", "what the text says does not lead to it")
 

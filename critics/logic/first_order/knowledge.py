@@ -84,6 +84,10 @@ class Knowledge:
             return Answer.UNSATISFIABLE
         return Answer.SATISFIABLE if result == self._z3.sat else Answer.UNDECIDED
 
+    def gives(self, claim: Formula, places: Iterable[int]) -> bool:
+        """Say whether a claim follows from the formulas at these places."""
+        return self.follows(claim, places) is Answer.UNSATISFIABLE
+
     def support(self, claim: Formula, wanted: Sequence[int] = ()) -> RuleSupport | None:
         """Return the one rule that a claim needs; None where no one is enough. `wanted` are tried first."""
         known = self.keys.get(key(claim))

@@ -60,6 +60,19 @@ def stronger(formula: Formula) -> list[Formula]:
             return []
 
 
+def converses(formula: Formula) -> list[Formula]:
+    """Return the converse of a rule, and of a relation between two objects; none of anything else."""
+    match formula:
+        case Compound(Operator.IMPLIES, (condition, said)):
+            return [Compound(Operator.IMPLIES, (said, condition))]
+        case Quantified(Quantifier.ALL, _, body):
+            return [replace(formula, body=part) for part in converses(body)]
+        case Atom(_, (one, other)):
+            return [replace(formula, arguments=(other, one))]
+        case _:
+            return []
+
+
 def is_choice(formula: Formula) -> bool:
     """Say whether a formula is an `or`."""
     return isinstance(formula, Compound) and formula.operator in (Operator.OR, Operator.XOR)

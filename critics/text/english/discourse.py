@@ -16,6 +16,7 @@ from critics.text.english.moves import (
     Assumed,
     Claim,
     Contradicts,
+    Converse,
     Judged,
     Move,
     NoneAbout,
@@ -63,7 +64,7 @@ _OF_TEXT = re.compile(
     rf"(?:{phrases.THING} |this |it )?(?:is |to be )?true(?: or false|,? false,? or unknown)?", phrases.ANY_CASE
 )
 _DENIES = re.compile(
-    r"(?:n't|\b(?:not|cannot|none|neither|no|nothing|unable|lacks?|without|uncertain|unclear|unknown|undetermined|"
+    r"(?:n't|\b(?:not|cannot|none|neither|no|nothing|unable|lacks?|without|insufficient|uncertain|unclear|unknown|undetermined|"
     r"impossible))\b",
     phrases.ANY_CASE,
 )
@@ -97,8 +98,7 @@ class _Sentence:
         if not text or self.tries > self.MAX_TRIES or depth > 14:
             return None
         self.known[key] = None
-        found = self._read(text, mode, depth)
-        self.known[key] = found
+        self.known[key] = found = self._read(text, mode, depth)
         return found
 
     def _read(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
@@ -116,6 +116,12 @@ class _Sentence:
                 )
                 if said is not None:
                     return said
+        topic = phrases.TOPIC.match(text)
+        if topic is not None:
+            # Looking at Tom, we know that he is warm.
+            rest = re.sub(r"\b(?:he|she|it)\b", topic["name"], text[topic.end() :], count=1)
+            if (said := self.read(rest, mode, depth + 1)) is not None:
+                return said
         if phrases.GIVEN.fullmatch(text):
             return [Claim("", promise=Promise.QUOTED)]
         for one in (
@@ -177,8 +183,7 @@ class _Sentence:
         if (match := phrases.ASSUMES.match(text)) is not None and self.reads(text[match.end() :]):
             return [Assumed(text[match.end() :])]
         if (match := phrases.CONTRADICTION.match(text)) is not None:
-            rest = text[match.end() :]
-            if not rest:
+            if not (rest := text[match.end() :]):
                 return [Contradicts("", bare=re.search("statement", match[0]) is None)]
             return [Contradicts(rest)] if self.reads(rest) else None
         return None
@@ -261,7 +266,9 @@ class _Sentence:
             return None
         about = found.about
         if not about or _OF_TEXT.fullmatch(about):
-            return [NotKnown("", found.both_ways, found.directly)]
+            return [NotKnown("", found.both_ways, found.directly, found.of_last)]
+        if about == "the reverse":
+            return [Converse()]
         # Attack: nobody knows whether Tom is warm, and Tom is big.
         whole = [] if found.both_ways and re.search(r"[,;] (?:and|but) (?!whether|if)", about) else [len(about)]
         for end in [*whole, *(joint.start() for joint in phrases.JOINTS.finditer(about))]:
@@ -276,7 +283,7 @@ class _Sentence:
         """Return what is not known as moves: `A`, `whether A or whether B`, `the cat being big`, `Bob's age`."""
         from critics.text.english.doubts import finite, names_of, rule_of
 
-        said = re.sub(r",? or not$|,? either$", "", said)
+        said = re.sub(r" (is|does) or \1(?:n't| not) ", r" \1 ", re.sub(r",? or not$|,? either$", "", said))
         rule = rule_of(said)
         if rule is not None:
             return [NotKnown(rule, both_ways=False)] if self.reads(rule) else None
@@ -286,8 +293,9 @@ class _Sentence:
             told = told if self.reads(told) else finite(told)
             if not self.reads(told):
                 names = names_of(said) if found.is_topic else None
-                return None if names is None else [NoneAbout(*names, found.others)]
-            unknown.append(NotKnown(told, found.both_ways, found.directly))
+                return None if names is None else [NoneAbout(*names, found.others, of_last=found.of_last)]
+            is_of_last = found.of_last and told[:3] != "if "
+            unknown.append(NotKnown(told, found.both_ways, found.directly, is_of_last))
         return unknown
 
     def _since(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
@@ -405,12 +413,14 @@ class _Sentence:
         match = phrases.BEHIND.search(text)
         if match is None or not match.start():
             return None
-        # In brackets it is of the last of several statements.
-        is_of_last = text.endswith((")", "]")) and not self.reads(text[: match.start()])
+        # In brackets, and behind `hence`, it is of the last of several statements.
+        before = text[: match.start()]
+        is_bracketed = text.endswith((")", "]")) and not self.reads(before)
+        is_of_last = is_bracketed or any(joint["so"] for joint in phrases.JOINTS.finditer(before))
         parts = self._split(text, mode, depth) if is_of_last else None
         if parts is not None:
             return parts
-        return self.read(text[: match.start()], wording.sourced(mode, match), depth + 1)
+        return self.read(before, wording.sourced(mode, match), depth + 1)
 
     def _split(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         """Take a sentence apart at what joins two statements."""
@@ -418,7 +428,7 @@ class _Sentence:
         if aside is not None:
             reason = self.read(f"{aside['name']} is {aside['what']}", Claim(""), depth + 1)
             said = self.read(f"{aside['name']} {aside['rest']}", replace(mode, inferred=True), depth + 1)
-            if reason is not None and said is not None:
+            if reason and said:
                 return wording.backed_by(said, reason, loosely=True)
         joints = sorted(phrases.JOINTS.finditer(text), key=lambda joint: (not joint["so"], not joint["because"]))
         for joint in joints:

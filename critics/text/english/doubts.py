@@ -13,10 +13,13 @@ from critics.text.english.phrases import ANY_CASE, MANNER, NAME, NOUNS, WE, WORD
 _META = rf"(?:,? *(?:\b(?:the|a|an|any|our|these|those|this|that) )?\b(?:{NOUNS}|{WORDS})\b(?!'))*"
 HEAD = re.compile(
     rf"(?:{WE} {MANNER}(?:do not|don't|cannot|can't|can not|could not|couldn't|are unable to|are not able to|"
-    rf"have no|lack|see no|find no|are not|aren't|have not|haven't|also do not|also don't)(?: {MANNER})?"
+    rf"have no|lack|see no|find no|are not|aren't|can neither|have not|haven't|also do not|also don't)(?: {MANNER})?"
     rf"(?: ?(?:have|find|see|been|yet|currently|be)\b)*"
     r"|there(?: is| are|'s| exists?) (?:also )?(?:no|not|nothing|insufficient)|there (?:isn't|aren't)"
     rf"|without (?:any |further |more |additional )*(?:knowing|knowledge|information|evidence)"
+    rf"|{WE}'re not|{WE} (?:know|have|see|find|are (?:given|told)) nothing"
+    rf"|the rest of the {NOUNS} (?:do|does)(?: not|n't)"
+    rf"|the (?:given |provided )*{NOUNS}(?: given| provided)? (?:is|are) (?:insufficient|not (?:sufficient|enough))"
     rf"|(?:none|neither) of|no(?= (?:\w+ )?{NOUNS}\b)|nothing|(?:the|this) {NOUNS} lacks?"
     rf"|(?:(?:the|these|those|our|this|that|it|they)(?: (?:given|provided|other|above|two|three))*(?: {NOUNS})?"
     rf"(?: (?:given|provided|above))?|premises?(?: \d+)?) (?:also )?(?:do|does|did|is|are)(?: (?:also|still|only))?"
@@ -28,9 +31,12 @@ HEAD = re.compile(
 )
 ABOUT = re.compile(rf"{_META},? *(?P<how>\b(?:whether or not|whether|(?<!that )if)\b)? *", ANY_CASE)
 _DIRECT = re.compile(r"\b(?:direct|directly|explicit|explicitly)\b", ANY_CASE)
-_OTHERS = re.compile(r"\b(?:others?|further|additional|more)\b", ANY_CASE)
+_OTHERS = re.compile(r"\b(?:others?|else|rest|further|additional|more)\b", ANY_CASE)
 _TOPIC = re.compile(rf"(?P<name>{NAME})(?:'s? \w+)? (?P<verb>not )?(?P<form>[a-z]+ing)\b *(?P<rest>.*)")
 _BETWEEN = re.compile(rf"(?:the )?(?:relationships? )?between (?P<one>{NAME}) and (?P<other>{NAME})")
+_LINKED = re.compile(
+    rf"(?P<one>{NAME})(?P<whose>'s? relationships?)? (?:and|to|with) (?P<other>{NAME})(?: specifically| directly)?"
+)
 _BEING = re.compile(
     r"(?:(?:relationship )?between )?being (?P<one>[a-z, ]+?) (?:and|to|with|implies|means) being (?P<other>[a-z]+)"
 )
@@ -58,6 +64,8 @@ class Doubt:
     """True if it is of what was not said before."""
     is_topic: bool
     """True if a topic may follow: `information about`."""
+    of_last: bool
+    """True if it is of what was said right before: `this does not tell us whether`."""
     about: str
     """The statement or the topic that is not known, and what stands behind it; empty for the question."""
 
@@ -77,11 +85,18 @@ def doubt(text: str) -> Doubt | None:
         return None
     says = re.search(r"\bthat *$", between) is not None
     about = re.sub(r"(?:,? or not|,? either)$", "", text[link.end() :].strip(" ,"))
-    directly, others = _DIRECT.search(between) is not None, _OTHERS.search(between) is not None
+    linked = re.search(r"\b(?:connect|link|relat)(?:s|es|ing)? *$", between, ANY_CASE)
+    pair = _LINKED.fullmatch(about)
+    about = f"between {pair['one']} and {pair['other']}" if pair and (linked or pair["whose"]) else about
+    directly, others = _DIRECT.search(between) is not None, _OTHERS.search(text[: link.end()]) is not None
     is_topic = re.search(
-        r"\b(?:about|on|regarding|of|concerning|to|relationships?|links?|determine) *$", between, ANY_CASE
+        r"\b(?:about|on|regarding|of|concerning|to|relationships?|links?|determine|(?:mention|connect|link)(?:s|ing)?|involv(?:es?|ing)|"
+        r"specif(?:y|ies|ying)) *$",
+        between,
+        ANY_CASE,
     )
-    return Doubt(not says or is_open is not None, directly, others, is_topic is not None, about)
+    of_last = re.match(r"(?:this|that|it|they|these) (?:also )?do", text, ANY_CASE) is not None
+    return Doubt(not says or is_open is not None, directly, others, is_topic is not None, of_last, about)
 
 
 def finite(topic: str) -> str:

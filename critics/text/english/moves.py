@@ -48,6 +48,8 @@ class NotKnown:
     """True if the denial is said not to be known either."""
     directly: bool = False
     """True if it is only said not to be stated in so many words."""
+    of_last: bool = False
+    """True if it is only said not to follow from the sentence before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,15 @@ class NoneAbout:
     """Adjectives for the trait that is spoken of; empty for all that could be said."""
     others: bool
     """True if what the text has said before is left out."""
+    text: str = ""
+    of_last: bool = False
+    """True if only the sentence before is said to tell nothing of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converse:
+    """The claim that the converse of what was said last does not follow."""
+
     text: str = ""
 
 
@@ -111,4 +122,4 @@ class NothingElse:
     text: str = ""
 
 
-Move: TypeAlias = Claim | NotKnown | NoneAbout | Judged | Aim | Contradicts | Assumed | NothingElse
+Move: TypeAlias = Claim | NotKnown | NoneAbout | Converse | Judged | Aim | Contradicts | Assumed | NothingElse

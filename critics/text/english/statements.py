@@ -9,7 +9,19 @@ from critics.grammar.reader import Reading
 from critics.grammar.text import problem_reader, sentences
 from critics.logic.first_order.shapes import is_fact
 from critics.problem import AXIOMS, SETTLED, Problem
-from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, negated, rebuilt, subformulas, terms
+from critics.replay.first_order.syntax import (
+    Atom,
+    Compound,
+    Constant,
+    Formula,
+    Not,
+    Operator,
+    conjuncts,
+    negated,
+    rebuilt,
+    subformulas,
+    terms,
+)
 from critics.text.english.passage import TextSentence
 from critics.text.english.phrases import DENIALS
 from critics.verdict import CriticError, TimedOut
@@ -33,14 +45,15 @@ _IDLE = re.compile(
     # Attack: Tom speaks clearly, of a Tom who speaks. Beside `is` these say how sure it is, and not how it is done.
     r"|(?:clearly|actually|definitely) (?=(?:is|are)\b))"
     r"|(?:(?<=\bis )|(?<=\bare ))(?:clearly|actually|definitely) (?=[a-z])|\btoo$"
-    r"|(?<![Ii]f )\bboth (?=[A-Z]|the )"
+    r"|(?<![Ii]f )\b[Bb]oth (?=[A-Z]|the )"
 )
 _ABOUT_TEXT = re.compile(
     r"\b(?:premises?|statements?|conclusions?|information|evidence|claims?|rules?|facts?|modus|answer|question|we|i|us"
-    r"|our|known?|stated|specified|mentione?d?|possible|conditions?)\b",
+    r"|our|converse|reverse|known?|stated|specified|mentione?d?|possible|conditions?)\b",
     re.IGNORECASE,
 )
 _REFLEXIVE = re.compile(r"(?P<name>(?:[Tt]he )?\w+(?: [a-z]+)?) (?P<verb>\w+(?: not \w+)?) (?:itself|himself|herself)")
+_RULES = re.compile(r"(?<=[a-z]),? and (?:that )?(?=(?:if|all|every|no|any) )")
 _PRONOUN = re.compile(r"(?:he|she|it)\b", re.IGNORECASE)
 _ASKS = re.compile(r"(?:is|are|does|do|did|can|was|were|has|have|will|and|but|so|also|or)\b", re.IGNORECASE)
 _SOMEONE = "Zyx"
@@ -74,6 +87,10 @@ def concluded(formula: Formula) -> Formula:
             plain = Atom(name.removeprefix("not ").removeprefix(mark), formula.arguments)
             return Not(plain) if denied else plain
     return formula
+
+
+def _joined(*formulas: Formula) -> Formula:
+    return Compound(Operator.AND, tuple(part for each in formulas for part in conjuncts(each)))
 
 
 def settled(problem: Problem) -> str:
@@ -183,6 +200,13 @@ class Statements:
             again = name[0].lower() + name[1:] if name.lower().startswith("the ") else name
             text = f"{name} {reflexive['verb']} {again}"
         text = _IDLE.sub("", text)
+        joint = _RULES.search(text)
+        if joint is not None:
+            # If someone is young they are tame, and all cats are warm: two rules, and not one with two conclusions.
+            parts = [self._read(text[: joint.start()]), self._read(text[joint.end() :])]
+            if parts[0] is not None and parts[1] is not None:
+                both = replace(parts[0], text=text, formula=_joined(parts[0].formula, parts[1].formula))
+                return replace(both, exclusive=_joined(parts[0].exclusive, parts[1].exclusive))
         found, work = self.problem.reader.read_at_cost(text[:1].upper() + text[1:])
         self._work += work
         if self._work > MAX_WORK:
