@@ -1,16 +1,11 @@
 """certified@k, lucky@k, answered@k and maj@k against all draws counted one by one, and under attack."""
 
-import json
 from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from rollout.records.traces import Trace, read_trace
-from training.cli import app
 from training.outcomes import rate_interval
 from training.reporting.samples import at_k, majority_right, one_of, samples_of
 
@@ -94,26 +89,3 @@ def test_an_interval_of_rates_stays_in_its_range_and_has_a_width_where_nothing_v
     assert (low, high) == (pytest.approx(0.025 ** (1 / 20)), 1.0)
     low, high = rate_interval([0.0, 0.25, 0.5, 1.0] * 10)
     assert 0 < low < 0.4375 < high < 1
-
-
-def test_compare_tells_files_of_traces_at_k_and_judges_what_nobody_has(tmp_path: Path) -> None:
-    judged = [each.record() for each in samples(CERTIFIED, LUCKY, TIMEOUT, WRONG)]
-    bare = [{key: value for key, value in each.items() if key != "judgement"} for each in judged]
-    for each in bare:
-        each["format"] = "cot"  # which certifies nothing: no line says an answer
-    for name, records in (("judged", judged), ("bare", bare)):
-        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
-    files = [tmp_path / "judged.jsonl", tmp_path / "bare.jsonl"]
-    told: dict[str, Any] = json.loads(run("compare", *files, "--json").stdout)
-    one, four = told[str(files[0])]["at_k"][0], told[str(files[0])]["at_k"][-1]
-    assert [one[name]["rate"] for name in ("certified", "lucky", "answered", "maj")] == [0.25, 0.25, 1.0, 0.75]
-    assert (four["k"], four["certified"]["rate"], four["maj"]["rate"]) == (4, 1.0, 1.0)
-    assert (told[str(files[1])]["undecided"], told[str(files[1])]["at_k"][0]["certified"]["rate"]) == (4, 0.0)
-    shown = run("compare", files[0]).stdout
-    assert "| of | k | problems | certified@k | lucky@k | answered@k | maj@k |" in shown
-    assert "1 of 4 samples could not be read or decided" in shown
-    assert run("compare", files[0], tmp_path).exit_code == 2
-
-
-def run(*words: object) -> Any:
-    return CliRunner().invoke(app, [str(word) for word in words])

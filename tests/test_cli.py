@@ -352,7 +352,7 @@ def test_doctor_names_what_it_looked_at() -> None:
     result = certistar("doctor", "--json")
     assert result.exit_code == 0
     findings = json.loads(result.stdout)["findings"]
-    named = {"certistar", "python", "cores", "disk", "clingo", "z3", "cvc5", "pebble", "hub", "seed model", "torch"}
+    named = {"certistar", "python", "cores", "disk", "clingo", "z3", "cvc5", "pebble", "seed model", "torch"}
     assert named | {f"extra {extra}" for extra in PACKAGES} <= {f["what"] for f in findings}
     solvers = {f["what"]: f["note"] for f in findings if f["what"] in ("clingo", "z3", "cvc5")}
     assert all(note.endswith("decides a small problem") for note in solvers.values()), solvers

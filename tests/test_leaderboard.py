@@ -12,7 +12,7 @@ from critics.problem import Problem
 from rollout.records.traces import Trace
 from training.cli import app
 from training.configuration.run import RunConfig
-from training.reporting.costs import SPENT, Price, priced, read_prices, spent_on
+from training.reporting.costs import SPENT, spent_on
 from training.reporting.leaderboard import (
     LeaderboardEntry,
     find_entries,
@@ -164,14 +164,6 @@ def test_models_that_cannot_be_told_apart_or_read_are_refused(names: list[str], 
 # -- what it costs
 
 
-def test_prices_are_for_all_models_or_for_one():
-    assert read_prices(["1:2", "b=3:4.5"], ["a", "b"]) == {"a": Price(1, 2), "b": Price(3, 4.5)}
-    assert Price(1, 2).of(1_000_000, 500_000) == 2
-    for text in ("1", "c=1:2", "a=1:x"):
-        with pytest.raises(InputError, match="--price"):
-            read_prices([text], ["a", "b"])
-
-
 def test_requests_and_tokens_are_those_that_the_traces_keep():
     problem = Problem("p", "mine", "", "")
     served = Trace(
@@ -179,7 +171,6 @@ def test_requests_and_tokens_are_those_that_the_traces_keep():
     )
     own = Trace("u", problem, "cot", "", completion_ids=(1, 2))
     assert [spent_on([served, own])[name] for name in SPENT] == [4, 10, 6, 1]
-    assert priced([spent_on([served])], Price(1e6, 0))["cost"] == 10
 
 
 # -- the commands

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -25,10 +25,10 @@ from training.autoeval.yardstick import (
 from training.commands.options import say
 from training.configuration.run import ArmConfig, RoundTripConfig, RunConfig
 from training.curation.filters import judged
-from training.outcomes import Record
+from training.outcomes import Record, pooled
 from training.records.open_store import OpenStore
 from training.records.store import read_records, write_json, write_records, write_text
-from training.reporting.costs import Price, priced, spent_in, spent_on
+from training.reporting.costs import SPENT, spent_in, spent_on
 from training.rounds.entry import Measuring
 from training.rounds.rollout_store import stored_strategy
 from training.workers.strategies import NamedModel, Strategy, forget_models, quiet_policy
@@ -55,7 +55,6 @@ class BenchmarkOptions:
     table: Path | None = None
     out: Path | None = None
     as_json: bool = False
-    prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +161,7 @@ def _planned(
                 asked.num or NUM, model.config.evaluation.split, seed=asked.seed, per_category=asked.per_category
             )
             how = Measuring(problems * asked.runs, asked.seed, judges, reviews)
-            yield from plan([model], [own], how, None, asked.prices, on)
+            yield from plan([model], [own], how, None, on)
             if asked.verifier:
                 yield f"  as verifier: {len(problems):,} requests more at most, one for each trip that comes back"
 
@@ -185,7 +184,7 @@ def _measured(model: _Model, name: str, folder: Path | None, judging: Judging) -
     else:
         record, attempts = _travelled(model, name, judging)
     others = [record["spent"]] if "spent" in record else []  # of replies that are in no attempt
-    spent = priced([spent_on(map(read_trace, attempts)), *others], model.asked.prices.get(model.named.label))
+    spent = pooled([spent_on(map(read_trace, attempts)), *others], SPENT)
     record = {"model": model.named.label, **record, "spent": spent}
     if not model.asked.as_json:
         _say(record)

@@ -19,7 +19,7 @@ EXAMPLE = "certistar compare checkpoints/demo --json"
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Run folders; folders of `evaluate --out`; or files of traces."),
+        typer.Argument(help="Run folders; or folders of `evaluate --out`."),
     ],
     as_json: Json = False,
     out: Annotated[
@@ -53,9 +53,6 @@ def compare(
     if bases:
         _must_be(out, "", ".html", ".tex")
         _compare_bases(runs, beyond, against, as_json, out)
-    elif any(run.is_file() for run in runs):
-        _must_be(out, ".json")
-        _compare_traces(runs, as_json, out)
     elif any(scores_files(run) for run in runs):
         _must_be(out, "")
         _compare_benchmarks(runs, out)
@@ -124,33 +121,6 @@ def _compare_bases(
         write_text(out / "forest.svg", over.bases_figure(found))
         write_json(out / "bases.json", found)
     print(json.dumps(found) if as_json else table)
-
-
-def _compare_traces(files: Sequence[Path], as_json: bool, out: Path | None) -> None:
-    """Print certified@k, lucky@k, answered@k and maj@k of files of traces; what no critic has judged is judged now."""
-    from critics.problem import RecordError
-    from rollout.records.traces import read_trace
-    from training.commands.attempts import judging, read_attempts
-    from training.reporting.samples import Samples, at_k_record, at_k_table, samples_of
-
-    if others := [path for path in files if not path.is_file()]:
-        raise InputError(f"compare: {others[0]} is no file of traces; name files alone, or folders alone")
-    found: dict[str, list[Samples]] = {}
-    for path in files:
-        records = [dict(each.record) for each in read_attempts(path)]
-        if not records:
-            raise InputError(f"{path}: holds no attempts; name a file of traces, or the folder of a run")
-        unjudged = [record for record in records if record.get("judgement") is None]
-        for record, judgement in zip(unjudged, judging(1, 10.0, anew=True)(unjudged), strict=True):
-            record["judgement"] = judgement
-        try:
-            found[str(path)] = samples_of(map(read_trace, records))
-        except RecordError as error:
-            raise InputError(f"{path}: {error}") from error
-    told = {name: at_k_record(samples) for name, samples in found.items()}
-    if out is not None:
-        write_json(out, told)
-    print(json.dumps(told) if as_json else at_k_table(found))
 
 
 def _compare_evaluations(folders: Sequence[Path], as_json: bool, out: Path | None) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import platform
 import shutil
 import socket
@@ -22,7 +21,6 @@ SEED_MODEL = Path("checkpoints/seed")
 MIN_FREE_GB = 5
 """A demo run and its adapters fit; a large model's do not."""
 MIN_SHARED_GB = 1
-_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,6 @@ def _findings() -> Iterator[DoctorFinding]:
         yield _room("shared memory", shared, MIN_SHARED_GB, f"where several GPUs train: {remedy}")
     yield from (_solver(*solver) for solver in _SOLVERS)
     yield _package("pebble", "Pebble", "critics that can be killed")
-    yield _hub()
     yield from map(_extra, PACKAGES)
     if find_spec("torch") is None:
         yield DoctorFinding(True, "devices", "not looked at: that takes torch, which judging and filtering do without")
@@ -135,18 +132,6 @@ _SOLVERS: tuple[tuple[str, str, str, Callable[[Any], bool]], ...] = (
     ("z3", "z3-solver", "critics of formulas and scripts", _z3_decides),
     ("cvc5", "cvc5", "second opinions of a re-check", _cvc5_decides),
 )
-
-
-def _hub() -> DoctorFinding:
-    """Say how the Hub would be asked: what is set in the environment, and never a token itself."""
-    offline = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
-    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
-    cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
-    models = sorted(path.name.removeprefix("models--").replace("--", "/") for path in cache.glob("models--*"))
-    token = "a token" if os.environ.get("HF_TOKEN") or (home / "token").is_file() else "no token (HF_TOKEN)"
-    asked = "not asked (HF_HUB_OFFLINE is set)" if offline else "asked for names that are no folder"
-    kept = f"{len(models)} models in the cache" + (f": {', '.join(models[:_NAMED])}" if models else "")
-    return DoctorFinding(True, "hub", f"{asked}; {token}; {kept}")
 
 
 def _extra(extra: str) -> DoctorFinding:

@@ -51,13 +51,7 @@ Results = Annotated[
     Path | None,
     typer.Option("--out", help="A folder for attempts, evaluations, table and figure; goes on from what it has."),
 ]
-Prices = Annotated[
-    list[str] | None,
-    typer.Option("--price", metavar="[MODEL=]IN:OUT", help="Price of a million tokens, read and written."),
-]
-Dry = Annotated[
-    bool, typer.Option("--dry-run", help="Say how much would be asked, what it costs, and whether it fits.")
-]
+Dry = Annotated[bool, typer.Option("--dry-run", help="Say how much would be asked, and whether it fits.")]
 PerCategory = Annotated[
     int | None, typer.Option("--per-category", min=1, help="Formulas of each category; 500 in the paper.")
 ]
@@ -83,7 +77,6 @@ def evaluate(
     runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of the benchmark, or samples of each problem.")] = 1,
     verifier: Verifier = False,
     out: Results = None,
-    prices: Prices = None,
     dry: Dry = False,
     on: On = None,
 ) -> None:
@@ -92,21 +85,19 @@ def evaluate(
     from rollout.actor_critic.feedback import DialogReviewPool
     from training.configuration.run import load_run
     from training.planning.requests import plan
-    from training.reporting.costs import read_prices
     from training.rounds.entry import Measuring, entry
     from training.rounds.problems import drawn_by_dataset, held_out_problems, read_problems, unshown
     from training.workers.strategies import named_models
 
     loaded = load_run(config, overrides)
     chosen = named_models(loaded, models or (), adapter)
-    priced = read_prices(prices or (), [model.label for model in chosen])
     if benchmark:
         from training.commands.benchmarks import BenchmarkOptions, evaluate_benchmarks
 
         if problems:
             raise InputError("name what is measured: either --problems FILE, or --benchmark such as autoeval:PL:12")
         named = loaded.arms_named(arms) if arms else []
-        options = BenchmarkOptions(num, per_category, runs, seed, named, verifier, traces, table, out, as_json, priced)
+        options = BenchmarkOptions(num, per_category, runs, seed, named, verifier, traces, table, out, as_json)
         evaluate_benchmarks(chosen, benchmark, options, plan_on=on, plan_alone=dry)
         return
     read = [problem for path in problems or () for problem in read_problems(path)]
@@ -117,12 +108,12 @@ def evaluate(
     with JudgePool() as judges, DialogReviewPool(timeout_s=loaded.actor_critic.timeout_s) as reviews:
         how = Measuring(wanted, seed, judges, reviews, runs)
         if dry:
-            print("\n".join(plan(chosen, own, how, out, priced, on)))
+            print("\n".join(plan(chosen, own, how, out, on)))
             return
         _refuse_what_does_not_fit(chosen, own, how, out)
         entries: list[LeaderboardEntry] = []
         for model, arm in product(chosen, own):
-            entries.append(entry(model, arm, how, out, priced.get(model.label), traces))
+            entries.append(entry(model, arm, how, out, traces))
     _write(entries, (given, wanted), out, table, as_json=as_json)
 
 

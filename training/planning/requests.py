@@ -1,6 +1,6 @@
 """The plan of an evaluation: requests, tokens, money, and whether it fits window and memory."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from training.logs import quieten
 from training.planning.forecast import CannotFit, must_fit_window, rollout_bytes, said_bytes, shape_for
 from training.planning.lengths import SAMPLED, Lengths, StandIn, lead_through, lengths_of, tokens_of
 from training.records.open_store import read_growing
-from training.reporting.costs import Price, said_cost
 from training.rounds.entry import ATTEMPTS, Measuring, finished, folder_of
 from training.workers.strategies import NamedModel
 
@@ -38,16 +37,12 @@ class Requests:
         """Return the same for `factor` times as many problems."""
         return Requests(*(getattr(self, name) * factor for name in self.__slots__))
 
-    def line(self, price: Price | None) -> str:
+    def line(self) -> str:
         """Return what people are told."""
-        said = (
+        return (
             f"{_span(self.least, self.most)} requests, {_span(self.prompt_least, self.prompt_most)} tokens read, "
             f"{_span(self.completion_least, self.completion_most)} written"
         )
-        if price is None:
-            return said
-        low, high = price.of(self.prompt_least, self.completion_least), price.of(self.prompt_most, self.completion_most)
-        return f"{said}; cost {said_cost(low)} to {said_cost(high)}"
 
 
 def plan(
@@ -55,7 +50,6 @@ def plan(
     arms: Sequence[ArmConfig],
     how: Measuring,
     out: Path | None,
-    prices: Mapping[str, Price],
     on: str | None,
 ) -> Iterator[str]:
     """Yield lines for people, an arm after the other; raises `CannotFit` where an arm could not be asked."""
@@ -77,7 +71,7 @@ def plan(
             left = _left(model, arm, how.problems, out)
             requests = requests_of(model, arm, how, own).scaled(how.samples * left / min(num, SAMPLED))
             stored = f" ({num - left} are stored)" if left < num else ""
-            yield f"  {left * how.samples} attempts left{stored}: {requests.line(prices.get(model.label))}"
+            yield f"  {left * how.samples} attempts left{stored}: {requests.line()}"
             yield from _memory(model, own, on)
 
 

@@ -20,7 +20,7 @@ from training.outcomes import FLAGS, Proportion, Record, Table, compare_paired, 
 from training.records.run_folder import read_file
 from training.records.store import write_text
 from training.reporting.comparison import retry_curve
-from training.reporting.costs import SPENT, said_cost
+from training.reporting.costs import SPENT
 from training.reporting.programs import stage_tables
 from training.reporting.samples import at_k_rows
 from training.tables import between, markdown, percent, with_interval
@@ -297,20 +297,18 @@ def over_retries(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
 
 
 def costs(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
-    """Return requests and tokens of each entry, and their cost where prices were given."""
-    priced = any("cost" in entry.spent for entry in entries)
+    """Return requests and tokens of each entry."""
     head = [*_HEAD, "attempts", "requests", "prompt tokens", "completion tokens"]
-    table = [[*head, *(["cost"] * priced)]]
+    table = [head]
     for entry in entries:
         spent = {**dict.fromkeys(SPENT, 0), **entry.spent}
         unsaid = f" (and {spent['uncounted']} replies uncounted)" if spent["uncounted"] else ""
         samples = max((row["k"] for row in entry.mode.get("at_k", ())), default=1)
         numbers = [len(entry.answers) * samples, spent["requests"]]
         read = f"{spent['prompt_tokens']:,}" if spent["prompt_tokens"] else "not counted"
-        cost = [said_cost(spent["cost"]) if "cost" in spent else ""] * priced
         datasets = ", ".join(dict.fromkeys(answer["dataset"] for answer in entry.answers))
         row = [datasets, entry.model, entry.arm, *(f"{number:,}" for number in numbers), read]
-        table.append([*row, f"{spent['completion_tokens']:,}{unsaid}", *cost])
+        table.append([*row, f"{spent['completion_tokens']:,}{unsaid}"])
     return table
 
 

@@ -18,7 +18,7 @@ from rollout.records.traces import Trace
 from training.curation.filters import problem_key
 from training.curation.outcomes import is_decided
 from training.outcomes import Record, mean, rate_interval
-from training.tables import markdown, with_interval
+from training.tables import with_interval
 
 NAMES = ("certified", "lucky", "answered", "maj")
 
@@ -111,26 +111,11 @@ def majority_right(gold: int, others: tuple[int, ...], n: int, k: int) -> float:
     return float(found / comb(n, k))
 
 
-def at_k_record(samples: Sequence[Samples]) -> dict[str, object]:
-    """Return the JSON form of everything at k."""
-    total, undecided = sum(each.n for each in samples), sum(each.undecided for each in samples)
-    return {"problems": len(samples), "samples": total, "undecided": undecided, "at_k": at_k(samples)}
-
-
 def at_k_rows(of: Mapping[str, Sequence[Record]]) -> list[list[str]]:
-    """Return the rows of a table of several files or arms, its head first."""
+    """Return the rows of a table of several arms, its head first."""
     table = [["of", "k", "problems", *(f"{name}@k" for name in NAMES)]]
     for label, row in ((label, row) for label, found in of.items() for row in found):
         num = f"{row['problems']} ({row['fewer']} have fewer)" if row["fewer"] else f"{row['problems']}"
         rates = (with_interval(row[name]["rate"], row[name]["interval"]) for name in NAMES)
         table.append([label, f"{row['k']}", num, *rates])
     return table
-
-
-def at_k_table(of: Mapping[str, Sequence[Samples]]) -> str:
-    """Return the rates of several files as Markdown."""
-    head, *rows = at_k_rows({label: at_k(samples) for label, samples in of.items()})
-    unread = sum(each.undecided for samples in of.values() for each in samples)
-    total = sum(each.n for samples in of.values() for each in samples)
-    note = f"{unread} of {total} samples could not be read or decided: they are neither certified nor lucky."
-    return f"{markdown(head, rows)}\n{note}\n"

@@ -25,7 +25,7 @@ from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.run_folder import read_file
 from training.records.store import write_json
-from training.reporting.costs import Price, priced, spent_on
+from training.reporting.costs import spent_on
 from training.reporting.leaderboard import EVALUATION, LeaderboardEntry, as_entry
 from training.reporting.samples import at_k, samples_of
 from training.rounds.evaluation import answers_of, asked, by_label, counted, measure, problems_digest
@@ -47,9 +47,7 @@ class Measuring:
     """Attempts at each problem; the first one is measured, and all of them at k."""
 
 
-def measured(
-    model: NamedModel, arm: ArmConfig, measuring: Measuring, attempts: Path | None, price: Price | None
-) -> Record:
+def measured(model: NamedModel, arm: ArmConfig, measuring: Measuring, attempts: Path | None) -> Record:
     """Ask a model under an arm about each problem, and judge; `attempts` keeps what it writes.
 
     Return the mode, what each answer is told apart by, and what all has cost.
@@ -70,7 +68,7 @@ def measured(
     mode["by_label"] = by_label(found)
     if measuring.samples > 1:
         mode["at_k"] = at_k(samples_of(found))
-    return {"modes": {"sampled": mode}, "answers": answers_of(firsts), "spent": priced([spent_on(found)], price)}
+    return {"modes": {"sampled": mode}, "answers": answers_of(firsts), "spent": spent_on(found)}
 
 
 def sampling_of(config: RunConfig, arm: ArmConfig, samples: int) -> Sampling:
@@ -102,7 +100,6 @@ def entry(
     arm: ArmConfig,
     measuring: Measuring,
     out: Path | None,
-    price: Price | None,
     attempts: Path | None = None,
 ) -> LeaderboardEntry:
     """Return the entry of a model under an arm, from its folder or asked for now.
@@ -114,7 +111,7 @@ def entry(
         kept = attempts if out is None else folder_of(model, arm, out) / ATTEMPTS
         problems = {"n": len(measuring.problems), "digest": problems_digest(measuring.problems)}
         how = {"model": model.label, "arm": arm.name, "asked": _asked(model, arm, measuring), "problems": problems}
-        record = {**how, **measured(model, arm, measuring, kept, price)}
+        record = {**how, **measured(model, arm, measuring, kept)}
         if out is not None:
             write_json(folder_of(model, arm, out) / EVALUATION, record)
     return as_entry(record)
