@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tools import forked_rewards, lead_details, real_cells, recorded_models
+from tools import forked_rewards, forked_samples, forked_verifier, lead_details, real_cells, recorded_models
 from tools.doses import dose_table, doses_of
 from tools.result_tables import BEGIN, END, README, RESULTS, read, reports, table, with_results
 from training.cli import app
@@ -83,6 +83,10 @@ def test_the_details_of_the_forks_are_made_of_their_counts():
     assert (folder / "details.md").read_text(encoding="utf-8") == lead_details.page(details)
     rewards = forked_rewards.page(json.loads((folder / "rewards.json").read_text(encoding="utf-8")), details)
     assert (folder / "rewards.md").read_text(encoding="utf-8") == rewards
+    assert (folder / "samples.md").read_text(encoding="utf-8") == forked_samples.page(
+        read(folder / "samples.json"), details
+    )
+    assert (folder / "verifier.md").read_text(encoding="utf-8") == forked_verifier.page(read(folder / "verifier.json"))
 
 
 def test_an_archive_of_the_forks_holds(tmp_path: Path):

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from tools.forked_rewards import BEYOND, EVALUATION
-from tools.lead_details import FIRST, lead, percent
+from tools.lead_details import FIRST, shown
 from training.configuration.run import load_run
 from training.records.store import write_json, write_records, write_text
 from training.rounds.problems import held_out_problems
@@ -76,18 +76,21 @@ def page(found: Sequence[Mapping[str, Any]], details: Mapping[str, Any]) -> str:
         for row, of in enumerate(found[0]["at_k"]):
             values = [each["at_k"][row][rate] for each in found]
             said = {"certified": "one is certified", "maj": "right by vote"}[at] if of["k"] > 1 else rate
-            rows.append([f"base, {of['k']}", said, percent(values), _ahead(strict, values)])
-        rows += [[f"{arm}, 1", rate, percent(own), "" if arm == FIRST else _ahead(strict, own)]
+            rows.append([f"base, {of['k']}", said, shown(values), _ahead(strict, values)])
+        rows += [[f"{arm}, 1", rate, shown(own), "" if arm == FIRST else _ahead(strict, own)]
                  for arm in details["runs"][0]["answers"]
                  for own in [[rates[f"{arm}/sampled"][rate] for rates in after]]]  # fmt: skip
     num = found[0]["at_k"][-1]["problems"]
-    opening = f"{len(found)} bases, {num} problems of more than {BEYOND} hops each, T = 1; means with 95% intervals."
+    opening = (
+        f"{len(found)} bases, {num} problems of more than {BEYOND} hops each, T = 1; means, and each base in the order "
+        "of seeds (of four or more a 95% interval)."
+    )
     head = ["attempts at a problem", "counted", f"beyond {BEYOND} hops", "lead of one attempt by strict's last model"]
     return f"{opening}\n\n" + markdown(head, rows, "llrr")
 
 
 def _ahead(strict: Sequence[float], values: Sequence[float]) -> str:
-    return lead([a - b for a, b in zip(strict, values, strict=True)]) if len(values) > 1 else ""
+    return shown([a - b for a, b in zip(strict, values, strict=True)], is_lead=True)
 
 
 if __name__ == "__main__":

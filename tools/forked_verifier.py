@@ -26,7 +26,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSequenceClassificatio
 from rollout.policies.policy import load_tokenizer
 from rollout.records.traces import Trace, read_trace
 from tools.cheap_filters import measured
-from tools.lead_details import lead, percent
+from tools.lead_details import shown
 from training.curation.filters import is_certified, is_right, kept, problem_key
 from training.records.store import read_records, write_json, write_text
 from training.tables import markdown
@@ -47,18 +47,20 @@ Ids = list[Tensor]
 def main(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN..")],
     out: Annotated[Path, typer.Option("--out", help="The folder of verifier.json and verifier.md.")],
+    learned: Annotated[bool, typer.Option(help="Train verifiers, which takes minutes a base.")] = True,
 ) -> None:
-    """Measure what verifiers keep on runs that are not measured yet, and write the table."""
+    """Measure filters on runs where they are not measured yet, and write the table."""
     path = out / "verifier.json"
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     for run in runs:
-        if run.name not in {of["run"] for of in found}:
-            found.append({"run": run.name, "filters": filters(run)})
-            write_json(path, found)
-    write_text(out / "verifier.md", page(found))
+        before = next((of for of in found if of["run"] == run.name), None)
+        if before is None or (learned and PRIMARY not in before["filters"]):
+            found = [of for of in found if of is not before] + [{"run": run.name, "filters": filters(run, learned)}]
+            write_json(path, sorted(found, key=lambda of: of["run"]))
+    write_text(out / "verifier.md", page(json.loads(path.read_text(encoding="utf-8"))))
 
 
-def filters(run: Path) -> dict[str, list[int]]:
+def filters(run: Path, learned: bool) -> dict[str, list[int]]:
     """Return each filter's counts in round 1: certified ones that it keeps, all that it keeps, all certified."""
     path = sorted(run.rglob("round-000/traces.jsonl"))[0]  # in round 1 the arms have the same attempts
     traces = [trace for trace in map(read_trace, read_records(path)) if trace.finished]
@@ -69,7 +71,7 @@ def filters(run: Path) -> dict[str, list[int]]:
     learnt, tested = ([t for t in traces if (problem_key(t.problem) in shown) is half] for half in (True, False))
     found = {name: [own.count, own.n, all_.n] for name, (own, all_) in measured(tested).items()}
     num = sum(map(is_certified, tested))
-    scores = scored(base, learnt, tested, seed)
+    scores = scored(base, learnt, tested, seed, LABELS if learned else {})
     for first, passes in FIRST.items():
         for name, values in scores.items():
             passed = [at for at, trace in enumerate(tested) if passes(trace)]
@@ -78,7 +80,13 @@ def filters(run: Path) -> dict[str, list[int]]:
     return found
 
 
-def scored(base: str, learnt: Sequence[Trace], tested: Sequence[Trace], seed: int) -> dict[str, list[float]]:
+def scored(
+    base: str,
+    learnt: Sequence[Trace],
+    tested: Sequence[Trace],
+    seed: int,
+    labels: Mapping[str, Callable[[Trace], bool]],
+) -> dict[str, list[float]]:
     """Return each score of the tested attempts, a higher one for what is to be kept."""
     torch.manual_seed(seed)
     tokenizer = load_tokenizer(base)
@@ -90,7 +98,7 @@ def scored(base: str, learnt: Sequence[Trace], tested: Sequence[Trace], seed: in
 
     own, starts = ids(tested)
     found = {OWN: log_probabilities(base, own, starts)}
-    for name, label in LABELS.items():
+    for name, label in labels.items():
         model = verifier(base, ids(learnt)[0], [label(trace) for trace in learnt], seed)
         found[f"verifier of {name}"] = outputs(model, own)
     return found
@@ -143,19 +151,24 @@ def _outputs(model: Any, ids: Ids) -> Tensor:
 def page(found: Sequence[Mapping[str, Any]]) -> str:
     """Return the table as Markdown; the lead is in precision, over well-formed alone."""
     rows: list[list[str]] = []
-    for name in found[0]["filters"]:
-        counts = [run["filters"][name] for run in found]
-        ahead = [a / b - _precision(run, WELL_FORMED) for (a, b, _), run in zip(counts, found, strict=True)]
-        shown = f"{name} (primary)" if name == PRIMARY else name
-        leads = "" if name == WELL_FORMED or len(found) < 2 else lead(ahead)
-        rows.append([shown, percent([a / b for a, b, _ in counts]), percent([a / c for a, _, c in counts]), leads])
+    for name in max((run["filters"] for run in found), key=len):
+        runs = [run for run in found if name in run["filters"]]
+        counts = [run["filters"][name] for run in runs]
+        ahead = [_precision(run, name) - _precision(run, WELL_FORMED) for run in runs]
+        rows.append([
+            f"{name} (primary)" if name == PRIMARY else name,
+            f"{len(runs)}",
+            shown([a / b for a, b, _ in counts]),
+            shown([a / c for a, _, c in counts]),
+            "" if name == WELL_FORMED else shown(ahead, is_lead=True),
+        ])  # fmt: skip
     num = sum(run["filters"]["right answer"][2] for run in found)
     opening = (
-        f"{len(found)} bases, half the problems of round 1, T = 1; means with 95% intervals over bases. {num:,} "
-        "attempts are certified. A score keeps as many as there are certificates."
+        f"Half the problems of round 1, T = 1; {num:,} attempts are certified. Means over bases, and each base in the "
+        "order of seeds (of four or more a 95% interval). A score keeps as many as there are certificates."
     )
-    head = ["filter", "precision", "recall", "precision, over well-formed alone"]
-    return f"{opening}\n\n" + markdown(head, rows, "lrrr")
+    head = ["filter", "bases", "precision", "recall", "precision, over well-formed alone"]
+    return f"{opening}\n\n" + markdown(head, rows, "lrrrr")
 
 
 def _precision(run: Mapping[str, Any], name: str) -> float:

@@ -132,6 +132,14 @@ def lead(values: list[float]) -> str:
     return f"{points(own['mean'])} ({points(own['interval'])}), p = {own['p_signs']:.2g}"
 
 
+def shown(values: list[float], *, is_lead: bool = False) -> str:
+    """Return `percent` or `lead`; of fewer than four bases, too few for an interval, the mean and each base."""
+    if len(values) > 3:
+        return lead(values) if is_lead else percent(values)
+    told = [points(value) if is_lead else f"{100 * value:.1f}" for value in (sum(values) / len(values), *values)]
+    return told[0] + (f" ({', '.join(told[1:])})" if len(values) > 1 and len(set(told)) > 1 else "")
+
+
 def _share(kept: list[dict[str, int]], answer: str) -> str:
     return percent([each[answer] / max(1, sum(each.values())) for each in kept])
 
