@@ -2,7 +2,6 @@
 
 import os
 import resource
-import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -53,16 +52,6 @@ DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
 def has_accelerator() -> bool:
     """Say whether a driver shows, without waking what it drives."""
     return any(Path(driver).exists() for driver in DRIVERS)
-
-
-def driver_says(field: str) -> str:
-    """Return a field of the first GPU from nvidia-smi, which starts no GPU; empty without one."""
-    query = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader"]
-    try:
-        said = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return said.stdout.split("\n")[0].strip()
 
 
 def device_named(text: str) -> tuple[Device, int]:

@@ -11,6 +11,7 @@ import os
 import platform
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -31,7 +32,7 @@ from critics.errors import InputError
 from critics.workers.own_time import die_with_parent
 from tools.gpu.cells import BenchCell, BenchRow, Setting, settle, started
 from tools.gpu.parts import PARTS
-from training.hardware import driver_says, num_cores
+from training.hardware import num_cores
 from training.lineage.provenance import commit, version
 from training.records.store import make_folder, write_json
 
@@ -161,6 +162,16 @@ def cell_result(rows: tuple[BenchRow, ...], seconds: float, *, failed: str = "",
 def without_folders(said: str) -> str:
     """Return an error's message with the last part alone of each absolute path: results are published."""
     return _FOLDERS.sub("", said)
+
+
+def driver_says(field: str) -> str:
+    """Return a field of the first GPU from nvidia-smi; empty without one."""
+    query = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader"]
+    try:
+        said = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return said.stdout.split("\n")[0].strip()
 
 
 def machine(*, on_cpu: bool) -> Machine:

@@ -2,7 +2,7 @@
 
 Operations a token: 2 for each parameter of a matrix forward, as much again for the gradient of the activations, and
 as much again for that of the weights where they are trained (Kaplan et al. 2020, section 2.1); attention adds 4 times
-layers x width x context forward (PaLM, appendix B). Recomputing under gradient checkpointing is work, but no model's.
+layers x width x context forward (PaLM, appendix B).
 """
 
 from collections.abc import Callable, Mapping
@@ -82,11 +82,6 @@ def training_flops(shape: ModelShape, config: TrainingConfig, context: float) ->
     if config.method == "full":
         return 3 * forward
     return 2 * forward + 6 * num_trained(shape, config)
-
-
-def recomputed_flops(shape: ModelShape, config: TrainingConfig, context: float) -> float:
-    """Return the operations a token that gradient checkpointing does a second time."""
-    return forward_flops(shape, context) if config.gradient_checkpointing else 0.0
 
 
 @dataclass(frozen=True, slots=True)

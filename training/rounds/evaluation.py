@@ -377,12 +377,11 @@ def refusal(mode: Mapping[str, Any], chance: float, config: PromotionConfig) -> 
     """Return why the next round does not start from a policy with this mode of evaluation.json; None where it does.
 
     `chance` is how likely a guess is right. Only answered problems are compared with it: to abstain is no error.
-    Records of versions that did not count answers are counted by those without one.
     """
     num = mode["n"]
     if not config.enabled or not num:
         return None
-    answered: int = mode.get("answered", num - mode.get("no_answer", 0))
+    answered: int = mode["answered"]
     if answered < config.min_answered * num or answered == 0:
         return f"it answers {answered} of {num} problems, fewer than promotion.min_answered = {config.min_answered:g}"
     binom: Any = import_module("scipy.stats").binom  # which a machine that is qualified may lack
