@@ -225,7 +225,8 @@ class RayWorkers:
                 actor, request = running.pop(ref)
                 result = self._result(ref, f"the batch {request.name}")
                 if result.error is None and waiting:
-                    running[actor.attempts.remote(waiting[0])] = actor, waiting.popleft()
+                    asked = waiting.popleft()
+                    running[actor.attempts.remote(asked)] = actor, asked
                 yield request, result.made
                 if result.error is not None:
                     raise result.error
