@@ -80,7 +80,7 @@ def test_a_planted_flaw_is_found_by_its_probe(made, name):
 
 @pytest.mark.parametrize("how", [{}, {"turns": True}])
 def test_honest_rewards_pass_and_are_told_what_they_accept_unproved(made, how):
-    for name in ("honest", "honest_of_verifiers"):
+    for name in ("honest", "honest_of_messages"):
         report = report_of(made, name, **how)
         assert (report.passed, report.false_positives.k, report.false_negatives.k) == (True, 0, 0)
         assert report.unproved.k > NUM

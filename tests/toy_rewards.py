@@ -14,15 +14,15 @@ def honest(completions, answer, **columns):
     return [float(answered(text) == gold.lower()) for text, gold in zip(texts, answer, strict=True)]
 
 
-async def honest_of_verifiers(completion, answer, state, info):
-    assert state["completion"] == completion
-    assert info["question"] in state["prompt"][-1]["content"]
-    return 1.0 if answered(completion[-1]["content"]) == answer.lower() else 0.0
+async def honest_of_messages(prompts, completions, answer, **columns):
+    texts = [turns if isinstance(turns, str) else turns[-1]["content"] for turns in completions]
+    return [float(answered(text) == gold.lower()) for text, gold in zip(texts, answer, strict=True)]
 
 
-def honest_in_tags(completion, answer):
-    found = re.findall(r"<answer>(.*?)</answer>", completion[-1]["content"], re.DOTALL)
-    return len(found) == 1 and found[0].strip().strip("*.").lower() == answer
+def honest_in_tags(completions, answer):
+    found = [re.findall(r"<answer>(.*?)</answer>", text, re.DOTALL) for text in completions]
+    one = [each[0].strip().strip("*.").lower() if len(each) == 1 else "" for each in found]
+    return [float(said == gold) for said, gold in zip(one, answer, strict=True)]
 
 
 def flawed(rule):

@@ -33,7 +33,7 @@ Template = Annotated[str | None, OfReward("--template", help="How completions ar
 Answers = Annotated[
     list[str] | None, typer.Option("--answers", metavar="WORD=ANSWER,..", help="What answers are called: yes=true,..")
 ]
-Messages = Annotated[bool | None, OfReward("--messages/--texts", help="Completions are lists of messages, or texts.")]
+Messages = Annotated[bool, OfReward("--messages", help="Completions are lists of messages, and no texts.")]
 Strict = Annotated[bool, OfReward("--strict", help="A right answer without a proof must be rejected.")]
 AcceptFrom = Annotated[float, OfReward("--accept-from", help="The least reward that accepts.")]
 Threshold = Annotated[
@@ -61,7 +61,7 @@ def audit(
     template: Template = None,
     answers: Answers = None,
     columns: Columns = None,
-    messages: Messages = None,
+    messages: Messages = False,
     strict: Strict = False,
     accept_from: AcceptFrom = 0.5,
     threshold: Threshold = None,

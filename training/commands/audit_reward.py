@@ -44,7 +44,7 @@ class RewardAudit:
     template: str | None
     answers: Sequence[str] | None
     columns: Sequence[str] | None
-    messages: bool | None
+    messages: bool
     strict: bool
     accept_from: float
     threshold: float | None

@@ -53,27 +53,22 @@ class UnusableReward(InputError):  # noqa: N818
 
 
 @contextmanager
-def rewarding(entry: str, *, timeout_s: float, jobs: int = 1, turns: bool | None = None) -> Generator[Rewarding]:
+def rewarding(entry: str, *, timeout_s: float, jobs: int = 1, turns: bool = False) -> Generator[Rewarding]:
     """Give what pays rollouts as `entry` says: our critics, or `module:function`.
 
-    `turns`: prompts and completions are lists of messages; None: as is usual, for functions of verifiers alone.
+    `turns`: prompts and completions are lists of messages, and no texts.
     """
     with asyncio.Runner() as runner, JudgePool(jobs=jobs, timeout_s=timeout_s) as pool:
         if entry == "certistar":
             yield partial(_by_critics, pool)
-        else:
-            function = _imported(entry)
-            accepted = _Parameters.of(function, entry)
-            if "completions" in accepted.names:
-                yield partial(_at_once, lambda given: function(**accepted.of_these(given)), turns or False, runner)
-            elif accepted.names & {"completion", "state"}:
-                call = partial(_one_by_one, function, accepted)
-                yield partial(call, True if turns is None else turns, runner)
-            else:
-                raise UnusableReward(
-                    f"{entry}: has no parameter `completions` (TRL) and none of `completion` and `state` (verifiers); "
-                    "write a function around it that has one"
-                )
+            return
+        function = _imported(entry)
+        accepted = _Parameters.of(function, entry)
+        if "completions" not in accepted.names:
+            raise UnusableReward(
+                f"{entry}: has no parameter `completions`, as TRL passes it; write a function around it that has one"
+            )
+        yield partial(_at_once, lambda given: function(**accepted.of_these(given)), turns, runner)
 
 
 def _imported(entry: str) -> Callable[..., Any]:
@@ -163,45 +158,8 @@ def _at_once(
         return alone
 
 
-def _one_by_one(
-    function: Callable[..., Any],
-    accepted: _Parameters,
-    turns: bool,
-    runner: asyncio.Runner,
-    rollouts: Sequence[Rollout],
-) -> list[Paid]:
-    results: list[Any] = []
-    with redirect_stdout(sys.stderr):
-        for each in rollouts:
-            shown = {
-                "prompt": _shown("user", each.prompt, turns),
-                "completion": _shown("assistant", each.completion, turns),
-                "answer": each.columns.get("answer"),
-                "info": each.columns.get("info", dict(each.columns)),
-                "task": each.columns.get("task", "default"),
-            }
-            values = accepted.of_these({**each.columns, **shown, "state": dict(shown)})
-            try:
-                results.append(function(**values))
-            except (Exception, SystemExit) as error:  # noqa: BLE001
-                results.append(error)
-        if any(map(inspect.isawaitable, results)):
-            results = runner.run(_settled(results))
-    return [_fault(result) if isinstance(result, BaseException) else _read(result) for result in results]
-
-
 async def _awaited(result: Awaitable[Any]) -> Any:
     return await result
-
-
-async def _settled(results: Sequence[Any]) -> list[Any]:
-    async def caught(result: Any) -> Any:
-        try:
-            return await result if inspect.isawaitable(result) else result
-        except (Exception, SystemExit) as error:  # noqa: BLE001
-            return error
-
-    return await asyncio.gather(*map(caught, results))
 
 
 def _read(value: Any) -> Paid:
