@@ -19,6 +19,7 @@ from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace, with_judgement
 from rollout.strategies.formalisation import RATIONALE, request
 from training.cli import app
+from training.exchange import formalising
 from training.exchange.columns import Parts, read_rationale
 from training.exchange.rationales import Table, to_be_formalised, write_dataset
 from training.workers.strategies import Formalising
@@ -81,6 +82,17 @@ def test_an_honest_text_is_certified_and_checked_again() -> None:
 
 def test_an_answer_needs_no_line_of_its_own() -> None:
     assert judged(TEXT.replace("\nAnswer: ", " Answer: "))["verdict"] == "certified"
+
+
+def test_what_one_model_wrote_is_not_taken_for_what_another_would(tmp_path: Path, monkeypatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(formalising, "_reply", lambda server, _: (asked.append(server.model) or "", True))
+    problems = [Problem("p", "mine", CONTEXT, QUESTION, meta={"rationale": TEXT})]
+    for name in ("one", "one", "other"):
+        server = formalising.server_of(f"{name}@http://localhost/v1")
+        assert server is not None
+        assert len(list(formalising.served(server, problems, tmp_path / "work"))) == 1
+    assert asked == ["one", "other"]
 
 
 def test_a_false_answer_is_proved_by_the_denial() -> None:

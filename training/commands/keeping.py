@@ -182,32 +182,28 @@ def _config(told: str) -> "RunConfig":
     from training.configuration.run import RunConfig
     from training.configuration.section import read_yaml, validated
 
-    path, (name, at, address) = Path(told), told.partition("@")
-    if told.startswith(("http:", "https:")):
-        raise InputError(f"--formalise {told}: say which model of the server, as in NAME@{told}")
-    data: Mapping[str, Any]
-    if at and address.startswith(("http://", "https://")):
-        data = {"model": {"name": name, "server": {"base_url": address, "model": name, "kind": "chat"}}}
-    else:
-        data = read_yaml(path)
+    path = Path(told)
+    data = read_yaml(path)
     own: Mapping[str, object] = data.get("sampling") or {}
     sampling = {"temperature": 0, "max_new_tokens": 2048, **own}
-    return validated(RunConfig, {"name": "formalising", **data, "sampling": sampling}, [], path)
+    return validated(RunConfig, {"name": path.stem, **data, "sampling": sampling}, [], path)
 
 
 def _formal_versions(table: Table, told: str, opened: Path) -> list[Trace]:
     """Return the texts with a policy's formulas; what an earlier, interrupted call wrote is kept."""
     from rollout.strategies.formalisation import FORMAT, is_short_enough, with_formulas
+    from training.exchange.formalising import served, server_of
 
     problems = to_be_formalised(table.rationales)
     short = [problem for problem in problems if is_short_enough(problem)]
     unasked = [problem for problem in problems if not is_short_enough(problem)]
     left = [with_formulas(Trace(p.id, p, FORMAT, ""), None) for p in unasked]
-    return [*_written(short, _config(told), opened), *left]
+    server = server_of(told) or _config(told).model.server
+    return [*(_written(short, _config(told), opened) if server is None else served(server, short, opened)), *left]
 
 
 def _written(problems: Sequence[Problem], config: "RunConfig", opened: Path) -> list[Trace]:
-    """Return texts with the formulas of a model."""
+    """Return texts with the formulas of a model in this process."""
     from rollout.strategies.formalisation import FORMAT
     from training.records.open_store import OpenStore
     from training.rounds.rollout_store import stored_strategy
