@@ -4,6 +4,7 @@ Everything is judged once, and once more without the gold answer where that one 
 no room for noise, because the critics are deterministic.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -12,8 +13,11 @@ from typing import Any
 import pytest
 
 from critics.judge import judge_record
+from critics.problem import read_attempt
 from critics.recheck.rejudging import recheck
+from rollout.programs.taxonomy import ERRORS, printed_by_logic_lm
 from rollout.published.recorded import load_recorded
+from rollout.records.traces import read_judgement
 from training.reporting.programs import ALL_MODELS, blind_attempts, error_columns, program_rows, read_programs
 
 DAVINCI, TURBO = "text-davinci-003", "gpt-3.5-turbo"
@@ -137,4 +141,9 @@ def test_under_and_over_constrained_programs_of_ar_lsat_are_told_apart(shared: P
     counts = {column["model"]: column["categories"] for column in columns}
     assert counts[TURBO]["underconstrained"] > counts[TURBO]["overconstrained"] > 5
     assert counts[TURBO]["all_true"] >= 18
+    attempts = zip(map(read_attempt, records), map(read_judgement, verdicts), records, strict=True)
+    printed = Counter(record["model"] for attempt, judged, record in attempts if printed_by_logic_lm(attempt, judged))
+    assert all(abs(printed[model] - num) <= 3 for model, num in RAN_IN_LOGIC_LM.items())
+    errors = sum(counts[TURBO][kind] for kind in ERRORS)
+    assert (counts[TURBO]["answered"], printed[TURBO], 108 - errors) == (7, 21, 36)
     assert counts[DAVINCI]["underconstrained"] >= 22

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from string import ascii_uppercase
 
 from critics.formats.logic_program.language import read_logic_program
 from critics.formats.names import LOGIC_PROGRAM
@@ -100,6 +101,23 @@ def prints_an_option(judgement: Judgement) -> bool:
         and judgement.verdict not in ("malformed", "error")
         and not judgement.reason.startswith("inconsistent")
     )
+
+
+def printed_by_logic_lm(attempt: Attempt, judgement: Judgement) -> str | None:
+    """Return the option that Logic-LM's own runner prints first, though others or all hold as well; None for none.
+
+    Nothing is put right for it, and it drops what else stands among the declarations. Of other languages this is ours.
+    """
+    if attempt.format != "logic-program":
+        return judgement.answer if prints_an_option(judgement) else None
+    head, mark, rest = attempt.completion.partition("# Constraints")
+    declared = [line for line in head.splitlines() if line.startswith("#") or "Sort" in line or "Function" in line]
+    repairs = Repairs()
+    try:
+        holding = solved(read_logic_program("\n".join([*declared, mark + rest]), repairs)).holding()
+    except (ProgramError, TooLarge, Undefined, RecursionError):
+        return None
+    return ascii_uppercase[holding[0]] if holding and not repairs.words() else None
 
 
 def diagnose(attempt: Attempt, judgement: Judgement) -> Diagnosis:

@@ -17,7 +17,7 @@ from typing import Any
 from critics.problem import Attempt, is_object, read_attempt
 from critics.replay.answers import in_terms_of
 from critics.replay.semantics import semantics_of
-from rollout.programs.taxonomy import ERRORS, Category, diagnose, prints_an_option
+from rollout.programs.taxonomy import ERRORS, Category, diagnose, printed_by_logic_lm, prints_an_option
 from rollout.records.traces import Judgement, Trace, read_judgement
 from training.outcomes import Proportion, Record, Table, table_of
 from training.tables import grid, markdown, percent
@@ -186,27 +186,34 @@ def error_table(columns: Sequence[Record]) -> Any:
 
 
 def stage_of(name: str, traces: Sequence[Trace]) -> Record:
-    """Count judged attempts as they stood after one stage."""
-    found: dict[str, list[int]] = {"executable": [], "executable_right": [], "overall": []}
+    """Count judged attempts as they stood after one stage; `printed`: as by Logic-LM's runner."""
+    keys = ("executable", "executable_right", "overall", "printed", "printed_right")
+    found: dict[str, list[int]] = {key: [] for key in keys}
     for trace in traces:
         ran, gold = prints_an_option(trace.judged), trace.problem.answer
         saved = trace.judged.answer if ran else None if trace.backup is None else trace.backup.answer
         right = gold is not None and saved == gold
-        for key, value in zip(found, (ran, ran and right, right), strict=True):
+        printed = printed_by_logic_lm(_attempt(trace), trace.judged)
+        flags = (ran, ran and right, right, printed is not None, printed is not None and printed == gold)
+        for key, value in zip(keys, flags, strict=True):
             found[key].append(int(value))
     return {"stage": name, "n": len(traces), **{key: sum(flags) for key, flags in found.items()}, "outcomes": found}
 
 
+def _attempt(trace: Trace) -> Attempt:
+    return Attempt(trace.id, trace.problem, trace.format, trace.completion)
+
+
 def errors_of(traces: Iterable[Trace]) -> dict[str, int]:
     """Count the outcomes of executing judged programs, all categories in their order (table 3)."""
-    attempts = ((Attempt(t.id, t.problem, t.format, t.completion), t.judged) for t in traces)
-    counts = Counter(diagnose(attempt, judged).category for attempt, judged in attempts)
+    counts = Counter(diagnose(_attempt(trace), trace.judged).category for trace in traces)
     return {category.value: counts[category] for category in Category}
 
 
 def stage_rates(stage: Record) -> list[Proportion]:
-    """Return executable rate, executable accuracy and overall accuracy."""
+    """Return executable rate, executable accuracy and overall accuracy; then the first two by Logic-LM's runner."""
     pairs = (("executable", "n"), ("executable_right", "executable"), ("overall", "n"))
+    pairs += (("printed", "n"), ("printed_right", "printed")) if "printed" in stage else ()
     return [Proportion(stage[count], stage[of]) for count, of in pairs]
 
 
@@ -217,17 +224,20 @@ def stage_tables(arms: Mapping[str, tuple[Sequence[Record], Mapping[str, int]]])
         return ""
 
     def cells(stage: Record) -> list[str]:
-        return [f"{percent(rate, '-')} ({rate.count} of {rate.n})" for rate in stage_rates(stage)]
+        shown = [f"{percent(rate, '-')} ({rate.count} of {rate.n})" for rate in stage_rates(stage)]
+        return [*shown, *["-"] * (5 - len(shown))]
 
-    rates = ("executable rate", "executable accuracy", "overall accuracy")
-    last = [[name, str(stages[-1]["n"]), *cells(stages[-1])] for name, (stages, _) in programs.items()]
-    each = [[name, stage["stage"], *cells(stage)] for name, (stages, _) in programs.items() for stage in stages]
     paper = {category.value for category in ERRORS}
+    failed = [sum(num for what, num in errors.items() if what in paper) for _, errors in programs.values()]
+    rates = ("executable rate", "executable accuracy", "overall accuracy", "Logic-LM's runner", "right of these")
+    last = [[name, str(stages[-1]["n"]), *cells(stages[-1])] for name, (stages, _) in programs.items()]
+    for row, errors in zip(last, failed, strict=True):
+        row.append(percent(Proportion(int(row[1]) - errors, int(row[1])), "-"))
+    each = [[name, stage["stage"], *cells(stage)] for name, (stages, _) in programs.items() for stage in stages]
     kinds = [[what, *(str(errors.get(what, 0)) for _, errors in programs.values())] for what in map(str, Category)]
-    total = [str(sum(num for what, num in errors.items() if what in paper)) for _, errors in programs.values()]
     parts = (
-        ("Programs, after their last stage", markdown(["arm", "n", *rates], last)),
+        ("Programs, after their last stage", markdown(["arm", "n", *rates, "none of the paper's nine"], last)),
         ("Programs, stage by stage", markdown(["arm", "after", *rates], each)),
-        ("Errors of programs", markdown(["category", *programs], [*kinds, ["the paper's nine", *total]])),
+        ("Errors of programs", markdown(["category", *programs], [*kinds, ["the paper's nine", *map(str, failed)]])),
     )
     return "".join(f"\n## {title}\n\n{made}" for title, made in parts)
