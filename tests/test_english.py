@@ -323,3 +323,9 @@ def test_filler_holds_no_claims(filler: str) -> None:
 )
 def test_fences_plans_and_parentheses_of_honest_texts(filler: str) -> None:
     assert said(PIP, f"{filler} {GOOD} {filler} Answer: true") == "certified proved"
+
+
+def test_a_problem_without_a_context_breaks_nothing() -> None:
+    problem = Problem("p", "rationales", "", "Is Rex warm?")
+    judged = judge_record(Attempt("a", problem, "english", "Rex is a cat. So Rex is warm. Answer: yes").record())
+    assert (judged["verdict"], judged["reason"]) == ("unproved", "unsupported_sentence")

@@ -29,9 +29,15 @@ from training.commands.guide_session import build_guide
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "docs" / "plug-ins.md").read_text(), re.MULTILINE | re.DOTALL)
-MODULE, KIT = (text for language, text in BLOCKS if language == "python")
-CATALOGUE = next(text for language, text in BLOCKS if language == "yaml")
-ENTRY_POINTS = next(text for language, text in BLOCKS if language == "toml")
+MODULE, LINEAR, KIT = (text for language, text in BLOCKS if language == "python")
+CATALOGUE, PROMPT, CONFIG = (text for language, text in BLOCKS if language == "yaml")
+ENTRY_POINTS, LINEAR_ENTRY_POINTS = (
+    text.replace('project.entry-points."certistar.critics"', "certistar.critics")
+    .replace('project.entry-points."certistar.strategies"', "certistar.strategies")
+    .replace('"', "")
+    for language, text in BLOCKS
+    if language == "toml"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +45,7 @@ def _forgotten() -> Iterator[None]:
     registry._installed.cache_clear()
     yield
     registry._installed.cache_clear()
-    for name in ("certistar_factors", "parts", "broken"):
+    for name in ("certistar_factors", "certistar_linear", "solver", "parts", "broken"):
         sys.modules.pop(name, None)
 
 
@@ -56,8 +62,7 @@ def install(folder: Path, package: str, entry_points: str, **files: str) -> None
 @pytest.fixture
 def factors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cookbook's package, installed in a folder that is on the path of this process and of those it starts."""
-    section = ENTRY_POINTS.replace('[project.entry-points."certistar.critics"]', "[certistar.critics]").replace('"', "")
-    install(tmp_path, "certistar_factors", section, certistar_factors__py=MODULE, factors__yaml=CATALOGUE)
+    install(tmp_path, "certistar_factors", ENTRY_POINTS, certistar_factors__py=MODULE, factors__yaml=CATALOGUE)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     return tmp_path
@@ -114,6 +119,52 @@ def test_the_cookbooks_own_test_passes(factors: Path) -> None:
     command = [sys.executable, "-c", "import test_factors; test_factors.test_the_critic_keeps_its_promises()"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+SOLVER = """
+import re
+from certistar_linear import solution
+from rollout.policies.policy import Completion, ScriptedPolicy
+
+class Solver(ScriptedPolicy):
+    \"\"\"Solves two of three, and guesses the others.\"\"\"
+
+    def complete(self, prompts, guides, seeds, sampling):
+        found = [solution(re.findall("Solve (.*) for x", prompt)[-1]) for prompt in prompts]
+        texts = (f"x = {x}\\nAnswer: {x}" if x.numerator % 3 else f"Answer: {x}" for x in found)
+        return [Completion(text, (), True) for text in texts]
+
+def policy(model, adapter, style):
+    return Solver([])
+"""
+
+
+def test_the_cookbooks_numbers_go_through_a_run_with_their_own_critic_and_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = LINEAR_ENTRY_POINTS + "[certistar.policies]\nsolver = solver:policy\n"
+    install(tmp_path, "certistar_linear", points, certistar_linear__py=LINEAR, solver__py=SOLVER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
+    monkeypatch.chdir(tmp_path)
+    Path("linear.yaml").write_text(CONFIG, encoding="utf-8")
+    Path("linear-prompt.yaml").write_text(PROMPT, encoding="utf-8")
+    for name, first in (("train", 0), ("test", 12)):
+        rows = (f"Solve {n % 4 + 2}x + 4 = {(n % 4 + 2) * n + 4} for x.,{n}" for n in range(first, first + 12))
+        Path(f"{name}.csv").write_text("\n".join(["question,answer", *rows]) + "\n", encoding="utf-8")
+    told = {"model.name": ROOT / "checkpoints" / "base-easy", "model.policy": "solver", "training.max_steps": 1}
+    told |= {"star.problems_per_round": 12}
+    words = [word for key, value in told.items() for word in ("--set", f"{key}={value}")]
+    done = CliRunner().invoke(app, ["run", "linear.yaml", "--out", "run", *words])
+    assert (done.exit_code, "test.csv: problems 0 to 49 are wanted" in done.output) == (2, True)
+    words += ["--set", "evaluation.num_problems=12"]
+    done = CliRunner().invoke(app, ["run", "linear.yaml", "--out", "run", *words])
+    assert done.exit_code == 0, done.output
+    strict = json.loads(Path("run/report.json").read_text())["arms"]["strict"]["rounds"][0]
+    assert (strict["n"], strict["accuracy"], strict["certified"]) == (12, 1.0, 8 / 12)
+    assert all(list(Path("run", arm).rglob("adapter_model.safetensors")) for arm in ("strict", "right"))
+    done = CliRunner().invoke(app, ["recheck", "run/strict/seed-0/round-000/traces.jsonl", "--json"])
+    assert (done.exit_code, json.loads(done.stdout)["accepted"]) == (0, 8)
 
 
 PROBLEM = Problem("p", "mine", "", "Is it?", answer="true")

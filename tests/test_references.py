@@ -34,7 +34,7 @@ from training.lessons.references import completions, dialogs
 from training.lessons.teaching import file_examples
 from training.records.store import read_records
 from training.rounds.problems import held_out_problems, training_problems
-from training.rounds.rollout import require_references
+from training.rounds.rollout import require_problems
 from training.workers.strategies import SingleAttempt, no_review, strategy_of
 
 PREMISES = ("All otters swim.", "Whoever swims and is young plays.", "Olga is a young otter.")
@@ -324,10 +324,12 @@ def test_a_run_whose_references_nobody_wrote_is_refused_before_anything_is_asked
     source = {"file": str(table), "dataset": "mine"}
     arm = {"name": "taught", "keep": "label", "decoding": "free", "strategy": "answer", "taught_by": "references"}
     told = {"name": "x", "model": {"name": "none"}, "problems": source, "held_out": source, "arms": [arm]}
-    config = RunConfig.model_validate(told | {"star": {"rounds": 1, "problems_per_round": 1}})
+    config = RunConfig.model_validate(
+        told | {"star": {"rounds": 1, "problems_per_round": 1}, "evaluation": {"num_problems": 1}}
+    )
     row = "context,question,answer\nTom is a cat.,True or false: Tom is a cat.,"
     table.write_text(f"{row}true\n")
-    require_references(config)
+    require_problems(config)
     table.write_text(f"{row}\n")
     with pytest.raises(InputError, match="arm taught: no problem has a reference for `strategy: answer`"):
-        require_references(config)
+        require_problems(config)

@@ -35,11 +35,11 @@ def run(
     from training.logs import quieten
     from training.planning.forecast import forecast
     from training.planning.power import said
-    from training.rounds.rollout import require_references
+    from training.rounds.rollout import require_problems
 
     quieten()
     planned = load_run(config, overrides)
-    require_references(planned)
+    require_problems(planned)
     if Path(planned.model.name).is_dir():  # a plan downloads nothing
         require_suited(planned.model, planned.training)
     for line in (*forecast(planned, on).lines(), *said(planned)):

@@ -33,7 +33,7 @@ from training.lessons.references import WRITERS, completions
 from training.records.open_store import OpenStore
 from training.records.store import is_stored, read_records, write_records
 from training.rounds.line import WHOLE, Line, Shard, line_path
-from training.rounds.problems import training_problems
+from training.rounds.problems import held_out_problems, training_problems
 from training.rounds.rollout_store import RolloutKey, RolloutStore, how_asked, unit_name
 from training.watchdog import OnProgress, Progress, Stage
 from training.workers.replies import replies_in
@@ -318,8 +318,8 @@ def _references(line: Line, number: int) -> list[Trace]:
     return completions(problems, shown_to(line.arm), prompts(line.config, line.arm))
 
 
-def require_references(config: RunConfig) -> None:
-    """Raise `InputError` where an arm would learn from references and no problem has one, before anything is asked."""
+def require_problems(config: RunConfig) -> None:
+    """Raise `InputError`, before anything is asked: files are too short, or nobody wrote what an arm learns from."""
     for arm in (arm for arm in config.arms if arm.taught_by == "references"):
         write = WRITERS[shown_to(arm)]
         if all(write(problem) is None for problem in training_problems(config, config.seeds[0], 0)):
@@ -327,6 +327,10 @@ def require_references(config: RunConfig) -> None:
                 f"arm {arm.name}: no problem has a reference for `strategy: {arm.strategy.name}`; it takes gold "
                 "answers and, for formulas, annotations"
             )
+    if config.problems.source is not None:
+        training_problems(config, config.seeds[0], config.star.rounds - 1)
+    if config.held_out is not None:
+        held_out_problems(config, config.seeds[0])
 
 
 def shown_to(arm: ArmConfig) -> str:

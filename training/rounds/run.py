@@ -28,7 +28,7 @@ from training.records.store import is_stored, write_json, write_text
 from training.rounds.line import Line, Notice, base_path, line_path
 from training.rounds.loop import measure, run_line
 from training.rounds.processes import Channel, Child, ChildDied, Slot, StageProcesses, end_server
-from training.rounds.rollout import first_round, require_references
+from training.rounds.rollout import first_round, require_problems
 from training.watchdog import BUDGETS_S, Watchdog, base_name, line_name
 from training.workers.choice import (
     check_shares,
@@ -74,7 +74,7 @@ def run(
     if config.model.engine == "vllm":
         vllm.require()
     server_must_do(config)
-    require_references(config)
+    require_problems(config)
     if any(isinstance(arm.strategy, RoundTripConfig) and arm.strategy.rounds != 1 for arm in config.arms):
         raise ConfigError("round_trip.rounds: only trips of one round teach; `certistar evaluate` measures longer ones")
     with raised(), locked(out), cluster(config):

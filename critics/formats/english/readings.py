@@ -199,6 +199,8 @@ def _outcome(problem: Problem, said: Sequence[TextSentence]) -> tuple[Outcome, C
 
 def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence], *, exclusive: bool) -> Case:
     context = statements.problem.context()
+    if not context:
+        raise Refusal(CriticError, "context_not_read", "there is no context (of a table: --columns context=NAME)")
     places = {
         number: at for at, number in enumerate(n for n, each in enumerate(context, 1) if isinstance(each, Reading))
     }
