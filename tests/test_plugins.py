@@ -139,6 +139,7 @@ def policy(model, adapter, style):
 """
 
 
+@pytest.mark.slow
 def test_the_cookbooks_numbers_go_through_a_run_with_their_own_critic_and_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

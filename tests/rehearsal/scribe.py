@@ -41,6 +41,15 @@ SPOKEN = {
 }  # fmt: skip
 """Signs of formulas in words that nobody takes for signs, and that can be read back."""
 
+BAKER = {
+    "Model": ["% R1: Every baker is awake.", "awake(X) :- baker(X).", "% R2: Tom is a baker.", "baker(tom)."],
+    "Tests": [
+        {"Facts": ["baker(p1)."], "infer-All": ["awake(p1)"], "Rules": ["R1"], "Explanation": "a baker is awake"}
+    ],
+    "Query": ["1. ATOM(awake(tom))"],
+}
+"""A program for the first of the stories in `tests/rehearsal/inputs.py`."""
+
 
 class Scribe:
     """Writes what is asked for about known problems."""
@@ -75,7 +84,8 @@ class Scribe:
     def _reference(self, problem: Problem, kind: str) -> str | None:
         if kind == "asp":
             known = {each.question: each.reply() for each in solved_dialogs()}
-            return known.get(problem.question) or _reviewed(problem)
+            told = json.dumps(BAKER, indent=1) if "Tom is awake" in problem.question else None
+            return told or known.get(problem.question) or _reviewed(problem)
         if kind in WRITERS:
             made = WRITERS[kind](problem)
             return f"Reasoning: The given sentences lead to it.\n{made}" if kind == "cot" and made else made

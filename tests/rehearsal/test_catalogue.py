@@ -20,7 +20,7 @@ ASKS = ("evaluate", "answer", "rollout", "premises", "tools.failures")
 
 
 def assert_made(name: str, folder: Path, serve: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """Reproduce an item by name: its files hold the rows and columns that it names, and its grid has our numbers."""
+    """By name: files hold the rows and columns that the item names, its grid has our numbers, some certified."""
     item = ITEMS[name]
     problems = [problem for file, kind in item.inputs.items() for problem in put(folder / file, kind)]
     stub, told = serve(problems)
@@ -44,6 +44,9 @@ def assert_made(name: str, folder: Path, serve: Any, capsys: pytest.CaptureFixtu
         assert {row for row, _ in known} == {*own}
         shown = [c for c, name in enumerate(item.grid.columns) if name[:1] not in "345"]  # hops that are not asked here
         assert {column for _, column in known} == ({*shown} if own else set())
+        proved = [place for place, name in enumerate(item.grid.columns) if "certified" in name]
+        numbers = [row[place] for rows in found["ours"].values() for row in rows for place in proved]
+        assert any(numbers) == bool(asks and proved)  # whoever trains here has random weights
 
 
 @pytest.mark.parametrize("name", [name for name, item in ITEMS.items() if item.quick])

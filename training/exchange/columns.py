@@ -310,13 +310,15 @@ def read_rationale(parts: Parts, *, name: str, dataset: str, answers: Mapping[st
     problem, text = read_asked(parts, name=name, dataset=dataset, answers=answers), _text(parts.rationale, "rationale")
     if parts.conclusion is None:
         return RationaleRow(problem, text, parts.taken)
-    own, said = read_answer(text, problem), answer_of(_plain(parts.conclusion).lower(), problem)
+    given = _plain(parts.conclusion)
+    meant = (answers or {}).get(given.lower(), given)
+    own, said = read_answer(text, problem), answer_of(meant.lower(), problem)
     if said is None:
         told = f"the conclusion {_shown(parts.conclusion)} is none that the problem can have"
         raise RowError("conclusion_unreadable", told)
     if own is not None and own != said:
         raise RowError("two_answers", f"the text answers {own} and its conclusion {said}")
-    text = text if own is not None else f"{text.rstrip()}\nAnswer: {_plain(parts.conclusion)}"
+    text = text if own is not None else f"{text.rstrip()}\nAnswer: {meant}"
     return RationaleRow(problem, text, parts.taken)
 
 
