@@ -109,12 +109,7 @@ class Trial:
         if self._open is not None and self.proved != "true":
             raise BadSentence(Unproved, "unsupported_sentence", self._open.reason, self._open)
         if self.claimed is None:
-            raise BadSentence(
-                Malformed,
-                "no_answer",
-                "no sentence gives an answer; of a table, --columns conclusion=NAME adds what another column answers",
-                None,
-            )
+            raise BadSentence(Malformed, "no_answer", "no sentence gives an answer (see --columns conclusion=)", None)
 
     def _unit(self, unit: Unit) -> list[int]:
         if self.claimed is not None and isinstance(unit, Reasoning | Assumption | Contradiction | Aim):
