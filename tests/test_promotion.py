@@ -100,7 +100,7 @@ def test_a_broken_adapter_is_not_promoted(record, told):
     assert told in (refusal(record, 0.5, DEFAULT) or "")
 
 
-@pytest.mark.parametrize("record", [mode(120, 300), mode(3, 12), mode(30, 30), mode(4, 30, 30), {"n": 9, "right": 5}])
+@pytest.mark.parametrize("record", [mode(120, 300), mode(3, 12), mode(30, 30), mode(4, 30, 30)])
 def test_a_poor_one_is(record):
     assert refusal(record, 0.5, DEFAULT) is None
 
