@@ -363,6 +363,11 @@ def test_what_else_is_not_known_is_held_to_the_context(said: str, is_certified: 
         ('Pip is winged due to the premise "All winged things are quick".', False),
         ("Pip is small, but the statement follows from the premises.", False),
         ("This confirms the statement.", False),
+        ("If someone is a bird they are winged. Pip meets the condition, so he is winged.", True),
+        ("If someone is a bird they are winged. Ned meets the condition, so he is winged.", False),
+        ("Being a bird, Pip is winged.", True),
+        ("The fourth premise is that someone is a bird.", False),
+        ("The conclusion contradicts premise 2.", False),
     ],
 )
 def test_more_reasons_are_held_to(said: str, is_held: bool) -> None:
@@ -385,3 +390,10 @@ def test_more_reasons_are_held_to(said: str, is_held: bool) -> None:
 def test_unknown_is_not_certified_where_a_name_or_a_kind_goes_without_saying(context: str, question: str) -> None:
     text = f"We don't know whether {question[0].lower()}{question[1:-1]}. The statement is uncertain.\nANSWER: Unknown"
     assert judged(text, context, question).verdict != "certified"
+
+
+@pytest.mark.parametrize(("number", "is_certified"), [(4, True), (3, False)])
+def test_a_premise_that_is_said_to_contradict_the_question_does(number: int, is_certified: bool) -> None:
+    context = "Tom is old. Tom is big. Tom is cold. Tom is kind. All old cats are cold."
+    text = f"The conclusion contradicts premise {number}. Therefore, the statement is false.\nANSWER: False"
+    assert (judged(text, context, "Tom is not kind.").verdict == "certified") == is_certified

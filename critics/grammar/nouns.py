@@ -102,6 +102,9 @@ def head(chart: Chart, i: int, j: int, number: Number) -> Head | None:
     singular = chart.vocabulary.singular(words[-1])
     modifying = [word for word in words[:-1] if word != "and"]
     if singular in KINDS:
+        if set(modifying) & chart.vocabulary.counted:
+            # A cat person is no cat.
+            return None
         if singular == "person":
             chart.notes.add(EVERYONE)
         kind = None if singular in ("person", "thing") else atom(singular)

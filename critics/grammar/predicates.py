@@ -64,6 +64,8 @@ def finite(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     if word in BE:
         if agrees(BE[word], number):
             yield from negatable(chart, i + 1, j, "complement", number, "was" if word in ("was", "were") else "")
+    elif word in DO and [*chart.words[i + 1 :]] in ([], ["too"]):
+        chart.bar(i, "what is done stands in another clause: say it again")
     elif word in DO and (after in ("not", "both") or is_base(after)):
         if agrees(DO[word], number):
             yield from negatable(chart, i + 1, j, "base", number, "did" if word == "did" else "")

@@ -66,7 +66,8 @@ STATES = _listed(
 )
 """Predicates that hold of an individual at one time: `A tiger is hungry` is no rule about tigers."""
 KIND_PREDICATES = _listed(
-    "widespread extinct rare common numerous abundant endangered scarce everywhere plentiful ubiquitous diverse"
+    "widespread extinct rare common numerous abundant endangered scarce everywhere plentiful ubiquitous diverse "
+    "outnumber outnumbers"
 )
 """Predicates that hold of a kind and of none of its members."""
 RECIPROCAL = _listed(

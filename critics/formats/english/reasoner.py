@@ -112,6 +112,9 @@ class Reasoner:
             case Contradicts():
                 if move.of_context and not isinstance(self.before, Aim):
                     raise self._bad("unsupported_sentence", "what contradicts the context is not said")
+                places = [at for number in move.cited for at in self._numbered(number)]
+                if places and not self.known.gives(negated(self.case.goal), places):
+                    raise self._bad("unsupported_sentence", "the premise that is cited does not contradict it")
                 self._supported(negated(self.case.goal if formula is None else formula), ())
                 self.num_moves += 1
             case Judged():

@@ -195,9 +195,9 @@ class _Sentence:
         about = wording.unquoted(match["about"])
         source = re.fullmatch(phrases.SOURCE, about, phrases.ANY_CASE)
         is_statement = source is None or "statement" in source[0].lower()
-        if source is not None and wording.cited(source):
-            # Attack: cite a premise that has nothing to do with it.
-            return None
+        if source is not None and (numbers := wording.cited(source)):
+            # Attack: cite a premise that has nothing to do with it. `This` may be anything.
+            return [Contradicts("", cited=numbers)] if re.match(phrases.THING, text, phrases.ANY_CASE) else None
         if not is_statement and not re.match(r"the |this \w+ ", text, phrases.ANY_CASE):
             # Attack: contradict the context.
             return [Contradicts("", of_context=True)]

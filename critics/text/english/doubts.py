@@ -17,7 +17,7 @@ HEAD = re.compile(
     rf"(?: ?(?:have|find|see|been|yet|currently|be)\b)*"
     r"|there(?: is| are|'s| exists?) (?:also )?(?:no|not|nothing|insufficient)|there (?:isn't|aren't)"
     rf"|without (?:any |further |more |additional )*(?:knowing|knowledge|information|evidence)"
-    rf"|{WE}'re not|{WE} (?:know|have|see|find|are (?:given|told)) nothing"
+    rf"|{WE}'re (?:not|unable to)|{WE} (?:know|have|see|find|are (?:given|told)) nothing"
     rf"|the rest of the {NOUNS} (?:do|does)(?: not|n't)"
     rf"|the (?:given |provided )*{NOUNS}(?: given| provided)? (?:is|are) (?:insufficient|not (?:sufficient|enough))"
     rf"|(?:none|neither) of|no(?= (?:\w+ )?{NOUNS}\b)|nothing|(?:the|this) {NOUNS} lacks?"

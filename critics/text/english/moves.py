@@ -106,6 +106,8 @@ class Contradicts:
     """True if the statement before, which is to be evaluated, is said to contradict the context."""
     bare: bool = False
     """True if nothing is named: `this is a contradiction`."""
+    cited: tuple[int, ...] = ()
+    """The premises that are said to contradict the question."""
 
 
 @dataclass(frozen=True, slots=True)

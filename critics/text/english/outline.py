@@ -87,8 +87,8 @@ class _Units:
                     yield from self._answer(value, text, claim, because)
                 case moves.Aim(force=force):
                     yield unit.Aim(self.passage if claim is None else claim.passage, claim, force)
-                case moves.Contradicts(of_context=of_context):
-                    if of_context:
+                case moves.Contradicts(of_context=of_context, cited=cited):
+                    if of_context or cited:
                         raise _UnreadError
                     yield unit.Contradiction(self.passage, claim)
                 case moves.Assumed():
