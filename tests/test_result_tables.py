@@ -15,7 +15,12 @@ from tools.result_tables import BEGIN, END, README, RESULTS, read, reports, tabl
 from training.cli import app
 from training.reporting.bases import bases_table, compare_bases
 
-RUNS = {"easy-to-hard": (3, None), "dose-response": (3, None), "forks": (4, "well-formed")}
+RUNS = {
+    "easy-to-hard": (3, None),
+    "dose-response": (3, None),
+    "forks": (4, "well-formed"),
+    "real-model/filters": (None, "well-formed"),
+}
 
 
 def test_readme_quotes_what_the_results_hold():
@@ -73,14 +78,19 @@ def test_comparisons_over_bases_are_made_again_from_the_evaluations(name: str, t
     made = bases_table(summary) + (f"\n{dose_table(doses)}" if doses else "")
     assert (RESULTS / name / "table.md").read_text(encoding="utf-8") == made
     stored = json.loads((RESULTS / name / "bases.json").read_text(encoding="utf-8"))
-    assert stored == {**summary, "doses": doses}
+    assert {"doses": [], **stored} == {**summary, "doses": doses}
     assert summary["primary"] == "certified"
 
 
-def test_the_details_of_the_forks_are_made_of_their_counts():
+@pytest.mark.parametrize("name", ["forks", "real-model/filters"])
+def test_the_details_are_made_of_their_counts(name: str):
+    details = read(RESULTS / name / "details.json")
+    assert (RESULTS / name / "details.md").read_text(encoding="utf-8") == lead_details.page(details)
+
+
+def test_the_rewards_of_the_forks_are_made_of_their_counts():
     folder = RESULTS / "forks"
     details = read(folder / "details.json")
-    assert (folder / "details.md").read_text(encoding="utf-8") == lead_details.page(details)
     rewards = forked_rewards.page(json.loads((folder / "rewards.json").read_text(encoding="utf-8")), details)
     assert (folder / "rewards.md").read_text(encoding="utf-8") == rewards
     assert (folder / "samples.md").read_text(encoding="utf-8") == forked_samples.page(
@@ -89,14 +99,15 @@ def test_the_details_of_the_forks_are_made_of_their_counts():
     assert (folder / "verifier.md").read_text(encoding="utf-8") == forked_verifier.page(read(folder / "verifier.json"))
 
 
-def test_an_archive_of_the_forks_holds(tmp_path: Path):
-    with tarfile.open(RESULTS / "forks" / "run-31.tar.xz") as archive:
+@pytest.mark.parametrize(("name", "run", "last"), [("forks", "run-31", 1), ("real-model/filters", "run-61", 0)])
+def test_an_archive_of_a_run_holds(name: str, run: str, last: int, tmp_path: Path):
+    with tarfile.open(RESULTS / name / f"{run}.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
-    attempts = tmp_path / "run-31" / "strict"
+    attempts = tmp_path / run / "strict"
     checked = CliRunner().invoke(app, ["recheck", str(attempts), "--json"])
     assert checked.exit_code == 0
-    last = read(attempts / "seed-0" / "round-001" / "evaluation.json")["modes"].values()
-    assert json.loads(checked.stdout)["accepted"] == sum(mode["certified"] for mode in last)
+    modes = read(attempts / "seed-0" / f"round-{last:03d}" / "evaluation.json")["modes"].values()
+    assert json.loads(checked.stdout)["accepted"] == sum(mode["certified"] for mode in modes)
 
 
 def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(tmp_path: Path):

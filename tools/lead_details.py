@@ -7,15 +7,18 @@ bases. Filters are measured on what an arm sampled for training, in all rounds; 
 certified. Without `--beyond` problems of all hops count, and rates are told for each number of hops.
 """
 
+import gzip
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rollout.records.traces import Trace, read_trace
+from tools.archived_runs import ATTEMPTS
 from tools.cheap_filters import measured
+from tools.real_cells import judged, packed
 from training.commands.traces import trace_files
 from training.records.store import read_records, read_text, write_json, write_text
 from training.reporting.bases import over_bases
@@ -26,6 +29,12 @@ from training.tables import markdown
 RATES = ("certified", "right")
 MODES = ("sampled", "greedy")
 FIRST = "strict"
+BECAME = {
+    "certified": "certified",
+    "lucky": "right, not proved",
+    "opposite": "wrong, and its steps prove the right answer",
+    "wrong": "wrong otherwise, or no answer",
+}
 WITHIN = ("b", "metric", "difference", "interval", "p", "n")
 
 
@@ -38,6 +47,10 @@ def details(run: Path, beyond: int | None) -> dict[str, Any]:
         found["within"] = [
             {key: c[key] for key in WITHIN} for c in compared if c["a"] == FIRST and c["metric"] != "gain"
         ]
+        held_out = {path.parts[-3 - ("base" not in path.parts)]: path for path in sorted(run.rglob(ATTEMPTS))}
+        found["became"] = {
+            "start" if name == "free-cot" else name: became(_read(path)) for name, path in held_out.items()
+        }
     for arm in read_arms(run):
         [last] = arm.rounds[-1]  # one sampling seed
         if beyond is None:
@@ -58,6 +71,22 @@ def details(run: Path, beyond: int | None) -> dict[str, Any]:
             for name, (precision, recall) in measured(_sampled(run, arm.name)).items()
         }
     return found
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def became(records: list[dict[str, Any]]) -> dict[str, int]:
+    """Count what became of held-out attempts; `opposite` proves the other answer than it gives."""
+    counted: Counter[str] = Counter(dict.fromkeys(BECAME, 0))
+    for record in records:
+        judged, is_right = record["judgement"], record["judgement"]["answer"] == record["problem"]["answer"]
+        is_opposite = (judged.get("first_bad_step") or {}).get("reason", "").startswith("the steps prove ")
+        unproved = "lucky" if is_right else "opposite" if is_opposite else "wrong"
+        counted["certified" if judged["verdict"] == "certified" else unproved] += 1
+    return dict(counted)
 
 
 def _sampled(run: Path, arm: str) -> list[Trace]:
@@ -84,7 +113,7 @@ def page(found: dict[str, Any]) -> str:
         for arm in arms for answer in runs[0]["answers"][arm]
     ]  # fmt: skip
     answers = markdown(["arm", "gold answer", *RATES, "of what was kept"], rows, "llrrr")
-    by_hops = [_within(runs), _by_hops(runs)] if beyond is None else []
+    by_hops = [_within(runs), _by_hops(runs), _became(runs, found.get("raw"))] if beyond is None else []
     rows = []
     filters: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
     for run in runs:
@@ -106,6 +135,17 @@ def _within(runs: list[dict[str, Any]]) -> str:
         for run in runs for c in run["within"]
     ]  # fmt: skip
     return markdown(["on one base", "rate", "strict over", "points (95%)", "p, McNemar"], rows, "lllrr")
+
+
+def _became(runs: list[dict[str, Any]], raw: dict[str, int] | None) -> str:
+    """Return shares of held-out attempts by what became of them, as Markdown; the raw model is no base."""
+    cells = {"raw": [raw]} if raw else {}
+    cells |= {name: [run["became"][name] for run in runs] for name in runs[0]["hops"]}
+    rows = [
+        [name, *(percent([each[key] / sum(each.values()) for each in counted]) for key in BECAME)]
+        for name, counted in cells.items()
+    ]
+    return markdown(["model", *BECAME.values()], rows, "l" + "r" * len(BECAME))
 
 
 def _by_hops(runs: list[dict[str, Any]]) -> str:
@@ -148,9 +188,16 @@ def main(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN..")],
     out: Annotated[Path, typer.Option("--out", help="The folder of details.json and details.md.")],
     beyond: Annotated[int | None, typer.Option("--beyond", help="The most hops that the bases were taught.")] = None,
+    raw: Annotated[
+        Path | None, typer.Option("--raw", help="An evaluation of the raw model; its attempts go beside --out.")
+    ] = None,
 ) -> None:
     """Write greedy rates, rates by gold answer and cheap filters over bases."""
-    found = {"beyond": beyond, "runs": [details(run, beyond) for run in runs]}
+    found: dict[str, Any] = {"beyond": beyond, "runs": [details(run, beyond) for run in runs]}
+    if raw is not None:
+        rows = judged(raw)
+        found["raw"] = became(rows)
+        packed({"raw": rows}, out.with_name(f"{out.name}-raw.tar.xz"))
     write_json(out / "details.json", found)
     write_text(out / "details.md", page(found))
 

@@ -48,6 +48,7 @@ def _readme() -> Iterator[str]:
     yield from _over_bases("forks", beyond, ("well-formed", "right-matched"))
     yield _greedily(read(RESULTS / "forks" / "details.json"), read(RESULTS / "forks" / "bases.json"))
     overall = (("certified", "all"), ("right", "all"))
+    yield from _over_bases("forks, SmolLM2-135M", overall, ("well-formed", "right-matched"), "real-model/filters")
     yield from _over_bases("easy to hard", overall, ("right", "right-matched", "unfiltered"))
     yield _dose(read(RESULTS / "dose-response" / "bases.json"))
     actor = read(RESULTS / "actor-critic-demo" / "report.json")

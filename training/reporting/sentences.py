@@ -120,6 +120,8 @@ def taught(base: object) -> str:
     """Say how large a base model made here is and what it was taught; of any other that is not known."""
     if not is_object(base):
         return "not made here; what it was taught is not known"
+    if "gguf_sha256" in base:
+        return f"{base['parameters']:,} parameters; pretrained elsewhere ({base['package']})"
     guesses, wrong = (base.get(f"demonstrations_{key}") for key in ("that_guess", "misformalised"))
     flaws = [f"{percent(guesses)} stop early and guess" for _ in range(1) if guesses]
     flaws += [f"{percent(wrong)} misread a rule" for _ in range(1) if wrong]
