@@ -110,6 +110,13 @@ def test_an_archive_of_a_run_holds(name: str, run: str, last: int, tmp_path: Pat
     assert json.loads(checked.stdout)["accepted"] == sum(mode["certified"] for mode in modes)
 
 
+def test_the_raw_models_attempts_became_what_the_details_say(tmp_path: Path):
+    with tarfile.open(RESULTS / "real-model" / "filters-raw.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    rows = [json.loads(line) for line in (tmp_path / "attempts/raw/evaluation.jsonl").read_text().splitlines()]
+    assert lead_details.became(rows) == read(RESULTS / "real-model" / "filters" / "details.json")["raw"]
+
+
 def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(tmp_path: Path):
     folder = RESULTS / "real-model"
     cells = read(folder / "cells.json")

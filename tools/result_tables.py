@@ -64,7 +64,8 @@ def _over_bases(
     """Yield the rows of a comparison over bases: a rate on some problems each."""
     folder = folder or experiment.replace(" ", "-")
     found = read(RESULTS / folder / "bases.json")
-    n = _bases(found)
+    n, details = _bases(found), RESULTS / folder / "details.json"
+    raw = read(details).get("raw") if details.exists() else None
     for counted, problems in asked:
         rates = {arm["arm"]: arm["rounds"] for arm in found["arms"] if _is_about(arm, counted, problems)}
         leads = {lead["b"]: lead for lead in found["leads"] if _is_about(lead, counted, problems)}
@@ -75,6 +76,9 @@ def _over_bases(
         is_primary = leads[rivals[0]]["declared"] if any(declared) else (counted, problems) == (found["primary"], "all")
         measure = f"{counted}{', ' + problems if problems != 'all' else ''}{' (primary)' * is_primary}"
         strict = f"{_mean(rates['strict'][0])} | **{_mean(rates['strict'][-1])}**"
+        if raw:
+            good = raw["certified"] + (raw["lucky"] if counted == "right" else 0)
+            strict = f"raw {percent(good / sum(raw.values()))}, warm {strict}"
         yield f"| {experiment} | {measure} | {strict} | {others} | {n} | `docs/results/{folder}` |"
 
 
