@@ -325,6 +325,17 @@ SMALL = "Bob is kind. Bob is rough. Anne is quiet. If someone is young then they
         ("The given information is insufficient to conclude that Bob is cold.", True),
         ("The given information is insufficient to conclude that Bob is rough.", False),
         ("Bob's texture is not mentioned.", False),
+        (
+            "If someone is young then they are big, and all big people are cold, but we don't know if Bob is young.",
+            True,
+        ),
+        (
+            "If someone is young then they are old, and all big people are cold, but we don't know if Bob is young.",
+            False,
+        ),
+        ("We have a rule that all big people are cold, but we don't know if Bob is big.", True),
+        ("We have a rule that all cold people are big, but we don't know if Bob is big.", False),
+        ("We have a rule that Bob is kind.", False),
         ("Although we have various statements about the traits of people, there is no word of it.", False),
         ("Although we have various statements about the traits of people, we don't know if Bob is cold.", True),
         ("The condition of this rule is not met, so we cannot apply this rule.", True),
