@@ -1,18 +1,23 @@
 """Re-checking certificates of entailments: what is changed in one is found, also where the digest is made right."""
 
 import copy
+import gzip
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from critics.formats.fol.critic import judge_fol
+from critics.judge import judge_record
 from critics.problem import Attempt, Formal, Problem
 from critics.recheck.rejudging import recheck
 from critics.replay.certificate import digest
+from critics.replay.first_order import entailments
 from critics.verdict import Certified
+from tools.trust import formalised
 
 AXIOMS = ("∀x. (Cat(x) → Warm(x))", "∀x. (Fish(x) → ¬Warm(x))", "Cat(tom)", "Fish(wanda)", "Small(rex) ∨ Small(tom)")
 GOALS = {"true": "Warm(tom)", "false": "Warm(wanda)", "unknown": "Small(tom)"}
@@ -71,6 +76,25 @@ def no_instances(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_instances_do_not_show_another_solver_seconds(monkeypatch: pytest.MonkeyPatch):
     no_instances(monkeypatch)
     assert outcome(certificate("true")) == "seconded"
+
+
+def test_nine_in_ten_certified_programs_about_folio_are_proofs_and_no_opinions(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Issue 30, of recorded programs by GPT-5 and R1: the standard library replays them, and no solver is asked."""
+    with gzip.open(shared / "data" / "recorded_fol_gpt5_r1_partA.jsonl.gz", "rt", encoding="utf-8") as lines:
+        records = [formalised(json.loads(line)) for line in list(lines)[1::6]]
+    found = [verdict for verdict in map(judge_record, records) if verdict["verdict"] == "certified"]
+    asked: list[object] = []
+    decide = entailments.decide
+    monkeypatch.setattr(entailments, "decide", lambda *given: asked.append(given) or decide(*given))
+    proofs = 0
+    for verdict in found:
+        asked.clear()
+        assert recheck([verdict])["accepted"] == 1, verdict["id"]
+        proofs += not asked
+    assert len(found) > 30
+    assert proofs >= 0.9 * len(found), (proofs, len(found))
 
 
 def test_premises_in_other_words_are_compared_too():

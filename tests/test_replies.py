@@ -1,6 +1,7 @@
 """Replies: thoughts, fences, special tokens and prose around an answer change no verdict, and nothing hides in them."""
 
 import json
+import random
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import certistar
 from critics.judge import judge_record
 from critics.recheck.rejudging import recheck
 from critics.replay.grades import STRICT
@@ -70,6 +72,52 @@ def test_what_stands_around_an_answer_changes_no_verdict_and_the_checker_reads_i
         if name not in SILENT and grade(verdict) in STRICT:
             assert any(span["kind"] == "unread" for span in found["spans"]), said
             assert found["coverage"] < 1, said
+
+
+def test_what_the_first_reader_accepts_the_checker_reads_whatever_stands_around_it() -> None:
+    """Surroundings within surroundings, drawn: thoughts outermost, then tokens, then prose or fences or tags."""
+    draw = random.Random(30)
+    wrappers = {**OF_ALL, **OF_PROGRAMS}
+    inner = ("a fence", "tags", "a sentence before", "a sentence before a fence", "a sentence behind", "none", "none")
+    outer = ("special tokens", "a thought", "a thought that the prompt opened", "channels", "none")
+    num_certified = 0
+    cases = [pair for pair in attempts((*PROGRAMS, *TEXTS)) if pair[0]["format"] != "z3-python"]
+    for record, verdict in cases:
+        for _ in range(6):
+            names = [draw.choice(inner), draw.choice(inner), draw.choice(outer), draw.choice(outer)]
+            text = record["completion"]
+            for name in names:
+                text = text if name == "none" else wrappers[name](text)
+            found = judge_record({**record, "completion": text})
+            assert found["reason"] != "checker_disagrees", (record["format"], names)
+            if found["verdict"] == "certified":
+                num_certified += 1
+                assert found["answer"] == verdict["answer"], (record["format"], names)
+                again = recheck([{**record, "completion": text, "judgement": found}])
+                assert again["accepted"] == 1, (record["format"], names, again["rejected"])
+    assert num_certified > 3 * len(cases)
+
+
+BOXES = (
+    "\\boxed{yes}",
+    "Answer: $\\boxed{\\text{yes}}$",
+    "The answer is \\boxed{yes}.",
+    "<answer>yes</answer>",
+    "- **Yes**",
+)
+NO_BOXES = (
+    "\\boxed{no}",
+    "Answer: yes <answer>Tom is a dog</answer>",
+    "\\boxed{Tom is a dog.}\nAnswer: yes",
+    "\\boxed{}",
+)
+
+
+@pytest.mark.parametrize("ending", [*BOXES, *NO_BOXES])
+def test_an_answer_in_a_box_or_a_tag_is_read_as_without(ending: str) -> None:
+    text = f"- Tom is a cat.\n- Every cat is warm, so Tom is warm.\n\n{ending}"
+    found = certistar.judge("Every cat is warm. Tom is a cat.", "Is Tom warm?", text)
+    assert (found.verdict == "certified") == (ending in BOXES), found.feedback
 
 
 def test_places_of_a_verdict_are_those_of_the_whole_reply() -> None:

@@ -128,7 +128,7 @@ def formulas(path: Path, jobs: int) -> list[Record]:
     kept: dict[str, Counter[str]] = {}
     with gzip.open(path, "rt", encoding="utf-8") as lines, JudgePool(jobs=jobs, timeout_s=20) as pool:
         listed = list(map(json.loads, lines))
-        for row, verdict in zip(listed, pool.judge(map(_formalised, listed)), strict=True):
+        for row, verdict in zip(listed, pool.judge(map(formalised, listed)), strict=True):
             counts = kept.setdefault("right" if row["prediction"] == row["label"] else "wrong", Counter())
             counts["n"] += 1
             certificate = verdict["certificate"]
@@ -139,7 +139,8 @@ def formulas(path: Path, jobs: int) -> list[Record]:
     return [{"dataset": "folio, GPT-5 and R1", "programs": kind, **empty, **kept[kind]} for kind in sorted(kept)]
 
 
-def _formalised(row: Record) -> Record:
+def formalised(row: Record) -> Record:
+    """Return a recorded formalisation as an attempt."""
     problem = {"id": row["id"], "dataset": "folio", "context": " ".join(row["premises"]), "question": row["conclusion"]}
     return {"id": row["id"], "problem": problem, "format": "fol", "completion": row["program"]}
 

@@ -283,7 +283,9 @@ def _with_formulas(
 ) -> Iterator[tuple[Move, Formula | None]]:
     for move, formula in found:
         text = "" if formula is not None else move.text
-        formula = statements.next_formula(text, exclusive=exclusive) if text else formula
+        if text:
+            inferred = isinstance(move, Claim) and move.inferred
+            formula = statements.next_formula(text, exclusive=exclusive, sentence=index, inferred=inferred)
         if text and formula is None:
             raise BadMove(index, line.passage.text, Refusal(Malformed, "not_read", f"{text!r} is not read"))
         is_denial = formula is not None and any(isinstance(part, Not) for part in subformulas(formula))

@@ -4,6 +4,7 @@ A claim that says less than what is known is refused: a condition whose conclusi
 known. So is a citation of a premise that does not say so, or has nothing to do with it.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -14,7 +15,6 @@ from critics.logic.first_order.shapes import asks_for, conditions, converses, is
 from critics.logic.first_order.solvers import Answer
 from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import (
-    Atom,
     Formula,
     Not,
     conjuncts,
@@ -23,9 +23,11 @@ from critics.replay.first_order.syntax import (
     predicates,
 )
 from critics.text.english.moves import Aim, Claim, Contradicts, Converse, Judged, Move, NoneAbout, NotKnown, Promise
-from critics.text.english.statements import possibility
+from critics.text.english.statements import possibility, ruled_out
 from critics.verdict import Malformed, TimedOut, Unproved
 from critics.verdict.conclusion import Refusal
+
+_STEP = re.compile(r"\A\W*step ([1-9]\d?)\b", re.IGNORECASE)
 
 
 class Reasoner:
@@ -36,6 +38,7 @@ class Reasoner:
         formulas = [formula for told in case.told for _, formula in told.moves if formula is not None]
         possible = [each for formula in formulas if (each := possibility(formula)) is not None]
         idle = [each for said in formulas for each in (*stronger(said), *conditions(said), *converses(said))]
+        self._has_modals = any(map(possibility, (*case.premises, case.goal)))
         self.known = Knowledge(case.premises, [*formulas, *possible, *idle, case.goal])
         self.steps: list[Step] = []
         self.unsaid: dict[str, None] = {}
@@ -54,7 +57,7 @@ class Reasoner:
         self.read_out: set[int] = set()
         """Rules of the context that were said since the last step."""
         self.labels: dict[int, list[Formula]] = {}
-        """By the number that stands before a sentence what it claims."""
+        """By the number that stands before a sentence what it claims; negative in `Step 4: ..`."""
         self.index, self.text = 0, ""
 
     def outcome(self) -> Outcome:
@@ -66,8 +69,11 @@ class Reasoner:
                 self._move(move, formula)
                 self.before = move
                 self.claims += [] if formula is None else [formula]
-                if told.line.label is not None and isinstance(move, Claim) and formula is not None:
-                    self.labels.setdefault(told.line.label, []).append(formula)
+                numbers = [] if told.line.label is None else [told.line.label]
+                numbers += [-int(number) for number in _STEP.findall(self.text)]
+                if isinstance(move, Claim) and formula is not None:
+                    for number in numbers:
+                        self.labels.setdefault(number, []).append(formula)
             self.last_claims = self.claims[start:] or self.last_claims
         if self.doubted is not None and self.value != "unknown":
             # Attack: lengthen a proof by what nobody knows.
@@ -109,6 +115,11 @@ class Reasoner:
                     raise self._bad("unsupported_sentence", "the question is another")
             case Contradicts(bare=True):
                 raise self._bad("unsupported_sentence", "nothing is assumed that could be contradicted")
+            case Contradicts(step=int(step)):
+                # Attack: step 1 says something else.
+                said = [key(part) for each in self.labels.get(-step, ()) for part in conjuncts(each)]
+                if not isinstance(self.before, Aim) or key(negated(self.case.goal)) not in said:
+                    raise self._bad("unsupported_sentence", "that step does not deny it")
             case Contradicts():
                 if move.of_context and not isinstance(self.before, Aim):
                     raise self._bad("unsupported_sentence", "what contradicts the context is not said")
@@ -132,14 +143,9 @@ class Reasoner:
             self.hoped = self.hoped or (self.index, self.text)
 
     def _claim(self, move: Claim, formula: Formula) -> None:
+        formula = formula if self._has_modals else ruled_out(formula)
         possible = possibility(formula)
         is_given = move.promise is Promise.QUOTED
-        match formula:
-            case Not(Atom(predicate=name)) if name.startswith(("can ", "could ")) and possible is not None:
-                # What cannot be so is not so.
-                formula, possible = possible, None
-            case _:
-                pass
         premises = range(self.known.num_premises)
         self.num_moves += 1
         if possible is not None:
@@ -165,7 +171,8 @@ class Reasoner:
         for part in conjuncts(formula):
             if is_given and not cited:
                 self._given(part)
-            support = self._supported(part, cited, move.because)
+            is_drawn = move.inferred and not move.because
+            support = self._supported(part, cited, len(self.claims) if is_drawn else move.because, is_drawn)
             self._check_read_out(part, move, support)
             stands = support is not None and support < self.known.num_premises
             is_premise = stands and key(part) == key(self.known.formulas[support or 0])
@@ -273,9 +280,9 @@ class Reasoner:
         if used != set(cited):
             raise self._bad("unsupported_sentence", "a premise that is cited has nothing to do with it")
 
-    def _supported(self, part: Formula, wanted: Sequence[int], because: int = 0) -> int | None:
+    def _supported(self, part: Formula, wanted: Sequence[int], because: int = 0, is_drawn: bool = False) -> int | None:
         """Know one more claim; return the place of the rule that it needs. Raises `BadMove`."""
-        found = self.known.support(part, wanted) or self._joined(part, because)
+        found = self.known.support(part, wanted) or self._joined(part, because, is_drawn)
         if found is None:
             whole = self.known.follows(part, range(len(self.known.formulas)))
             if whole is Answer.UNDECIDED:
@@ -292,16 +299,17 @@ class Reasoner:
         self.known.add(part)
         return found.rule
 
-    def _joined(self, part: Formula, because: int) -> RuleSupport | None:
+    def _joined(self, part: Formula, because: int, is_drawn: bool) -> RuleSupport | None:
         """Return the last of two rules that were both just said and give a third: cats are mammals, which are warm.
 
-        Of a fact both must be among the reasons that its own sentence gives: Tom is a cat, cats are mammals, and all
-        mammals are warm, so Tom is warm.
+        Of a fact both stand in the reasons of its own sentence, or were read out since the last step as its facts were:
+        Tom is a cat. Cats are mammals. Mammals are warm. So Tom is warm.
         """
         size = because if is_fact(part) else 4
         parts = [each for claim in self.claims[-size:] if size for each in conjuncts(claim)]
         told = [place for each in parts if (place := self.known.keys.get(key(each))) in self.known.rules]
-        facts = self.known.facts if is_fact(part) else []
+        told = [place for place in told if not is_drawn or not is_fact(part) or place in self.read_out]
+        facts = [at for at in self.known.facts if is_fact(part) and (not is_drawn or self.known.formulas[at] in parts)]
         for pair in combinations(dict.fromkeys(told), 2):
             places = [*facts, *pair]
             if self.known.gives(part, places) and not any(self.known.gives(each, places) for each in stronger(part)):

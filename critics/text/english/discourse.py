@@ -35,11 +35,6 @@ Reads: TypeAlias = Callable[[str], bool]
 _STATED = re.compile(
     r"\b(?:given|told|stated|mentioned|said)\b|\b(?:premise|rule)s? .*\b(?:that|says|states)\b", phrases.ANY_CASE
 )
-_OWN_ANSWER = re.compile(
-    r"(?:that|our)\b|this (?!statement)\w+\b|the (?:given|final) (?!statement|answer is false)\w+\b"
-    r"|(?:the )?answer\b.* is\b(?! false)",
-    phrases.ANY_CASE,
-)
 
 
 def moves(sentence: str, reads: Reads, question: str = "", is_fact: Reads = lambda _: False) -> list[Move] | None:
@@ -60,14 +55,7 @@ _LEADS = (
     (phrases.SHOWN, Promise.SHOWN), (phrases.QUOTES, Promise.QUOTED), (phrases.GIVENS, Promise.GIVEN),
     (phrases.LEADS, Promise.NONE),
 )  # fmt: skip
-_OF_TEXT = re.compile(
-    rf"(?:{phrases.THING} |this |it )?(?:is |to be )?true(?: or false|,? false,? or unknown)?", phrases.ANY_CASE
-)
-_DENIES = re.compile(
-    r"(?:n't|\b(?:not|cannot|none|neither|no|nothing|unable|lacks?|without|insufficient|uncertain|unclear|unknown|undetermined|"
-    r"impossible))\b",
-    phrases.ANY_CASE,
-)
+_STEP = re.compile(r"(?i:(?:(?:the|our) (?:conclusion|result) )?(?:(?:of|in|from) )?step) ([1-9]\d?)")
 _IS_ANSWER = re.compile(r"(?:the )?(?:final )?answer\b", phrases.ANY_CASE)
 _ADVERB = re.compile(r"\b(?:actually|really|even) (?=[a-z])")
 
@@ -90,7 +78,7 @@ class _Sentence:
 
     def read(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         """Read a piece; `mode` says how its claims are meant."""
-        text = wording.stripped(text)
+        text = wording.unquoted_whole(wording.stripped(text))
         key = (text, mode)
         if key in self.known:
             return self.known[key]
@@ -155,7 +143,7 @@ class _Sentence:
         about = wording.unquoted(match["about"] or "") if at < 2 else ""
         if about and not self.reads(about):
             return None
-        if value == "false" and not about and _OWN_ANSWER.match(text):
+        if value == "false" and not about and wording.OWN_ANSWER.match(text):
             # Attack: deny one's own answer, in words that another takes for the answer `false`.
             return None
         return [Judged(value, about or None, is_final=not about and _IS_ANSWER.match(text) is not None)]
@@ -201,6 +189,8 @@ class _Sentence:
         if not is_statement and not re.match(r"the |this \w+ ", text, phrases.ANY_CASE):
             # Attack: contradict the context.
             return [Contradicts("", of_context=True)]
+        if (step := _STEP.fullmatch(about)) is not None:
+            return [Contradicts("", step=int(step[1]))]
         value = re.fullmatch(rf"(?P<rest>.*?),? and is (?P<value>{'|'.join(phrases.VALUES)})", about, phrases.ANY_CASE)
         if value is not None and value["rest"] and re.fullmatch(phrases.SOURCE, value["rest"], phrases.ANY_CASE):
             return [Contradicts(""), Judged(phrases.VALUES[value["value"].lower()])]
@@ -228,7 +218,7 @@ class _Sentence:
     def _aim(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         match = phrases.AIMS.match(text)
         if match is None:
-            return self._goal(text)
+            return self._goal(text, depth)
         aims = match["aims"] or match["heads"] or match["claims"]
         force = "concludes" if match["concludes"] else "aims" if aims else "asks"
         rest = text[match.end() :]
@@ -243,20 +233,27 @@ class _Sentence:
                     rf"(?:so |then )?{phrases.WE} (?:need|have)\b", text, phrases.ANY_CASE
                 )
                 return [Aim(about, on_the_way is not None, force), *after]
-        return self._goal(text)
+        return self._goal(text, depth)
 
-    def _goal(self, text: str) -> list[Move] | None:
-        """Return what is evaluated: `we want to evaluate if A`, `the statement says that A`."""
+    def _goal(self, text: str, depth: int) -> list[Move] | None:
+        """Return what is evaluated: `we want to evaluate if A`, `the statement says that A, so it is false`."""
         match = phrases.AIM.fullmatch(text)
         if match is None:
             return None
         about = wording.unquoted(re.sub(r" or not$", "", match["about"] or match["about2"]))
         # Attack: `we need to verify that A` of what was refuted.
         force = "asks" if match["that"] is None else "aims"
-        return [Aim(about, match["sub"] is not None, force)] if self.reads(about) else None
+        if self.reads(about):
+            return [Aim(about, match["sub"] is not None, force)]
+        for joint in phrases.JOINTS.finditer(match["about2"] or ""):
+            said = wording.unquoted(joint.string[: joint.start()])
+            after = self.read(joint.string[joint.end() :], Claim("", bool(joint["so"])), depth + 1)
+            if after and self.reads(said):
+                return [Aim(said), *after]
+        return None
 
     def _unknown(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
-        if _DENIES.search(text) is None:
+        if wording.DENIES.search(text) is None:
             return None
         # Few texts of data sets speak of what nobody knows.
         from critics.text.english.doubts import doubt
@@ -265,7 +262,7 @@ class _Sentence:
         if found is None or (text.lower().startswith(("it does", "it is not")) and self.reads(text)):
             return None
         about = found.about
-        if not about or _OF_TEXT.fullmatch(about):
+        if not about or wording.OF_TEXT.fullmatch(about):
             return [NotKnown("", found.both_ways, found.directly, found.of_last)]
         if about == "the reverse":
             return [Converse()]
@@ -344,8 +341,8 @@ class _Sentence:
             is_given = not match["infers"] and not match["shown"] and _STATED.search(match[0])
             cites = mode.cited or wording.cited(match)
             inner = replace(wording.promised(mode, is_given), inferred=inferred, cited=cites)
-            if "already" in match[0]:
-                # Attack: we already know what nobody has said.
+            if re.search(r"\balready\b|\bit(?: is|'s) .*\bknown\b", match[0], phrases.ANY_CASE):
+                # Attack: we already know, it is known, what nobody has said.
                 inner = replace(inner, promise=max(inner.promise, Promise.GIVEN))
             if match["infers"]:
                 is_last = mode.of_last or (concludes and not mode.of_premises)

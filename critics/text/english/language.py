@@ -52,6 +52,7 @@ _SOFTENED = (
     (re.compile(r"^any (?=[a-z-]+ is not )", re.IGNORECASE), "Every "),
     (re.compile(r" +"), " "),
 )
+_IMPOSSIBLE = re.compile(r"(?P<no>no .+?) can(?: ever)? be |(?P<who>.+?) (?:cannot|can't|can not) be ", re.IGNORECASE)
 _OWN = Conventions(states="all")
 """Conventions of a problem of no data set: `Cats are nervous` is said of all."""
 CONTROLLED = "english"
@@ -105,6 +106,11 @@ class ProblemLanguage:
     def _read(self, words: str) -> Said | None:
         if not words or len(words) > MAX_SENTENCE or any(mark in words for mark in '.!?;:"\n'):
             return None
+        # The data sets' languages know no `can`: what cannot be so is not so.
+        if self.source != CONTROLLED and (found := _IMPOSSIBLE.match(words)) is not None:
+            start, denial = (found["no"], "") if found["no"] else (found["who"], " not")
+            said = (self._read(f"{start} {verb}{denial} {words[found.end() :]}") for verb in ("is", "are"))
+            return next((each for each in said if each is not None), None)
         sentence = f"{words[:1].upper()}{words[1:]}."
         if sentence in self.sentences:
             return (self.sentences[sentence],)

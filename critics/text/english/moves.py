@@ -108,6 +108,8 @@ class Contradicts:
     """True if nothing is named: `this is a contradiction`."""
     cited: tuple[int, ...] = ()
     """The premises that are said to contradict the question."""
+    step: int | None = None
+    """Step of the text that the statement before, which is to be evaluated, is said to contradict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,8 @@ class _Units:
                     yield from self._answer(value, text, claim, because)
                 case moves.Aim(force=force):
                     yield unit.Aim(self.passage if claim is None else claim.passage, claim, force)
-                case moves.Contradicts(of_context=of_context, cited=cited):
-                    if of_context or cited:
+                case moves.Contradicts(of_context=of_context, cited=cited, step=step):
+                    if of_context or cited or step is not None:
                         raise _UnreadError
                     yield unit.Contradiction(self.passage, claim)
                 case moves.Assumed():

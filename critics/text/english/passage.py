@@ -16,6 +16,10 @@ TYPOGRAPHY = {
 """Signs that stand for one ASCII character, or for an arrow or `therefore`, which `outline` knows."""
 _EXPECTED = frozenset(map(chr, range(32, 127))) | frozenset(TYPOGRAPHY.values())
 _MARKS = re.compile(r"[*_`]{1,3}")
+_WRAPPED = re.compile(
+    r"\$?\\boxed\{(?:\\text\{)?(?P<boxed>[^{}$\\]{2,})\}{1,2}\$?|<(?P<tag>answer|final)>(?P<tagged>[^<>]{2,})</(?P=tag)>"
+)
+"""An answer in a box or a tag, which is read as if it stood without."""
 _RULE = re.compile(r"\s*(?:[-*_=]\s?){3,}\s*|\s*```\s*")
 _LINE_START = re.compile(
     r"[ ]*(?:#{1,6} +|> ?)*(?:[-*+] +)?"
@@ -118,4 +122,14 @@ def _unmarked(line: str, start: int, end: int, at: int) -> Passage:
             kept += range(begin, mark.start())
             begin = mark.end()
     kept += range(begin, end)
-    return Passage("".join(line[i] for i in kept), tuple(at + i for i in kept)).part(0)
+    text, places = "".join(line[i] for i in kept), [at + i for i in kept]
+    for found in reversed(list(_WRAPPED.finditer(text))):
+        start, stop = found.span("boxed" if found["tag"] is None else "tagged")
+        # The wrapper belongs to the first and the last character within.
+        inner = places[start:stop]
+        inner[:1], inner[-1:] = places[found.start() : found.start() + 1], [places[found.end() - 1]]
+        text, places[found.start() : found.end()] = (
+            f"{text[: found.start()]}{text[start:stop]}{text[found.end() :]}",
+            inner,
+        )
+    return Passage(text, tuple(places)).part(0)

@@ -18,8 +18,8 @@ from critics.replay.first_order.syntax import (
     Operator,
     conjuncts,
     negated,
+    predicates,
     rebuilt,
-    subformulas,
     terms,
 )
 from critics.text.english.passage import TextSentence
@@ -55,6 +55,9 @@ _ABOUT_TEXT = re.compile(
 _REFLEXIVE = re.compile(r"(?P<name>(?:[Tt]he )?\w+(?: [a-z]+)?) (?P<verb>\w+(?: not \w+)?) (?:itself|himself|herself)")
 _RULES = re.compile(r"(?<=[a-z]),? and (?:that )?(?=(?:if|all|every|no|any) )")
 _PRONOUN = re.compile(r"(?:he|she|it)\b", re.IGNORECASE)
+_EVERY = re.compile(
+    r"(?:(?:every|each|all|no) |[a-z]+s are )(?!(?:one|body|thing|.*\b(?:he|she|it|his|her|its|they))\b)", re.IGNORECASE
+)
 _ASKS = re.compile(r"(?:is|are|does|do|did|can|was|were|has|have|will|and|but|so|also|or)\b", re.IGNORECASE)
 _SOMEONE = "Zyx"
 """Stands for whoever a pronoun means while a sentence is taken apart."""
@@ -75,6 +78,15 @@ def possibility(formula: Formula) -> Formula | None:
 
     stripped = plain(formula)
     return stripped if found else None
+
+
+def ruled_out(formula: Formula) -> Formula:
+    """Read what cannot be so as what is not so, of one or of all: no cat can be a dog."""
+    match formula:
+        case Not(Atom(predicate=name)) if name.startswith(("can ", "could ")):
+            return possibility(formula) or formula
+        case _:
+            return rebuilt(formula, ruled_out)
 
 
 def concluded(formula: Formula) -> Formula:
@@ -119,6 +131,8 @@ class Statements:
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
         self._last: str | None = None
         self._work = 0
+        self._rule: tuple[int, frozenset[str]] | None = None
+        """Sentence and phrases of rules that stand behind it."""
         self._is_single = True
         """True where nothing else than whom the last one was about stands in it: `Tom has a laptop. It is warm`."""
 
@@ -165,17 +179,33 @@ class Statements:
         """The one object that the last statement was about, as formulas name it."""
         return None if self._last is None else self._last.strip('"').lower()
 
-    def next_formula(self, text: str, *, exclusive: bool) -> Formula | None:
-        """Return the formula of the next statement of a text; `he` is who alone the one before was about."""
-        is_meant = self._is_single or not re.match(r"it\b", text.strip(), re.IGNORECASE)
+    def next_formula(self, text: str, *, exclusive: bool, sentence: int = 0, inferred: bool = True) -> Formula | None:
+        """Return the formula of the next statement of a text; `he` is who alone the one before was about.
+
+        Between them may stand rules about every or no such thing, in sentences of their own, of whose words alone a
+        conclusion is: Tom is a cat. Every cat is warm. So he is warm.
+        """
+        text = text.strip()
+        is_meant = self._is_single or not re.match(r"it\b", text, re.IGNORECASE)
+        if self._rule is not None:
+            is_meant = is_meant and inferred and sentence > self._rule[0]
         formula = self.formula(text, exclusive=exclusive, last=self._last if is_meant else None)
-        if formula is not None:
-            names = {term.name for term in terms(formula) if isinstance(term, Constant)}
-            only = next(iter(names)) if len(names) == 1 else None
-            # In quotes a name of several words is one.
-            self._last = only if only is None or only.startswith("the ") else f'"{only.title()}"'
-            names = [part.predicate for part in subformulas(formula) if isinstance(part, Atom)]
-            self._is_single = all(" " not in name for name in names)
+        if formula is None:
+            return None
+        heard = frozenset(predicates(formula))
+        if self._rule is not None and _PRONOUN.match(text) and not heard <= self._rule[1]:
+            # Attack: every man works. He is big.
+            return None
+        names = {term.name for term in terms(formula) if isinstance(term, Constant)}
+        if self._last is not None and not names and _EVERY.match(text):
+            self._rule = (sentence, heard | (frozenset() if self._rule is None else self._rule[1]))
+            self._is_single = False
+            return formula
+        self._rule = None
+        only = next(iter(names)) if len(names) == 1 else None
+        # In quotes a name of several words is one.
+        self._last = only if only is None or only.startswith("the ") else f'"{only.title()}"'
+        self._is_single = all(" " not in name for name in heard)
         return formula
 
     def reading(self, text: str, last: str | None = None) -> Reading | None:

@@ -15,6 +15,20 @@ _NUMBERS = re.compile(
     ANY_CASE,
 )
 
+OF_TEXT = re.compile(
+    rf"(?:{phrases.THING} |this |it )?(?:is |to be )?true(?: or false|,? false,? or unknown)?", ANY_CASE
+)
+DENIES = re.compile(
+    r"(?:n't|\b(?:not|cannot|none|neither|no|nothing|unable|lacks?|without|insufficient|uncertain|unclear|unknown|undetermined|"
+    r"impossible))\b",
+    ANY_CASE,
+)
+OWN_ANSWER = re.compile(
+    r"(?:that|our)\b|this (?!statement)\w+\b|the (?:given|final) (?!statement|answer is false)\w+\b"
+    r"|(?:the )?answer\b.* is\b(?! false)",
+    ANY_CASE,
+)
+
 
 def cited(match: re.Match[str]) -> tuple[int, ...]:
     """Return the numbers of the premises that a source names; the last is 0."""
@@ -102,6 +116,12 @@ def stripped(text: str) -> str:
     while text.startswith("(") and text.endswith(")"):
         text = text[1:-1].strip(EDGES)
     return text
+
+
+def unquoted_whole(text: str) -> str:
+    """Return a piece without the quotes around all of it."""
+    is_quoted = len(text) > 2 and text[0] == text[-1] and text[0] in "\"'" and text.count(text[0]) == 2
+    return text[1:-1].strip(EDGES) if is_quoted else text
 
 
 def unquoted(text: str) -> str:
