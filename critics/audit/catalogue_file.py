@@ -27,6 +27,7 @@ from typing import Any
 
 from critics import registry
 from critics.errors import InputError
+from critics.formats.names import ENGLISH
 from critics.problem import Attempt, Problem, is_list, is_object, read_problem
 from critics.verdict import Verdict, verdict_record
 
@@ -127,7 +128,7 @@ def _with_seeded(catalogue: Catalogue, seeded: Sequence[Mapping[str, Any]]) -> C
             why = head["classes"][record["class"]]
             cheats.append(CheatCase(name, record["class"], attempt, why, (), record["answer"]))
     # Anybody's English is read, and checked.
-    trusting = () if catalogue.format == "english" else catalogue.honest
+    trusting = () if catalogue.format == ENGLISH else catalogue.honest
     forged = [
         ForgeryCase(f"{case.id} as {grade}", "forged_grade", case, _FORGED_GRADE, {"formalisation": grade})
         for case in trusting

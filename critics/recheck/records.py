@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from critics.replay.certificate import FORMS, Rejected, SealedCertificate, is_list, is_object
+from critics.replay.certificate import CONTROLLED, FORMS, Rejected, SealedCertificate, is_list, is_object
 
 
 def verdict_in(record: object) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def _check_formal(given: Any, certificate: SealedCertificate) -> None:
     if given is None and certificate.reference == "given":
         # Attack: bring a reference along, so that what was taken on trust reads as checked.
         raise Rejected("other_problem")
-    if given is None or (certificate.kind == "english-proof" and certificate.reference in ("english", "prontoqa-ood")):
+    if given is None or (certificate.kind == "english-proof" and certificate.reference in (CONTROLLED, "prontoqa-ood")):
         # The controlled English reads the text, whatever comes with it.
         return
     formal = certificate.problem.formal

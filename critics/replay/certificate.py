@@ -20,7 +20,9 @@ PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
 _KEYS, _PROBLEM_KEYS = frozenset(KEYS), frozenset(PROBLEM_KEYS)
 REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood", "deontiqa")
 """Sources of a reference: the problem itself, or the translator of a data set."""
-ENGLISH_REFERENCES = (*REFERENCES[1:], "english")
+CONTROLLED = "english"
+"""The controlled English as a reference: it reads the text, whatever formalisation comes with it."""
+ENGLISH_REFERENCES = (*REFERENCES[1:], CONTROLLED)
 """Readers of chains of thought: one for each data set, and the controlled English."""
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _SOLVER = re.compile(r"[a-z0-9]+ \d+(\.\d+)*")

@@ -108,7 +108,7 @@ def printed_by_logic_lm(attempt: Attempt, judgement: Judgement) -> str | None:
 
     Nothing is put right for it, and it drops what else stands among the declarations. Of other languages this is ours.
     """
-    if attempt.format != "logic-program":
+    if attempt.format != LOGIC_PROGRAM:
         return judgement.answer if prints_an_option(judgement) else None
     head, mark, rest = attempt.completion.partition("# Constraints")
     declared = [line for line in head.splitlines() if line.startswith("#") or "Sort" in line or "Function" in line]

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from critics.errors import InputError
 from critics.formats.format import find_format
+from critics.formats.names import COT, GUIDED
 from critics.formats.steps import bad_place
 from critics.judge import JudgePool, Judging
 from critics.problem import Attempt, Problem, is_list, is_object, read_attempt
@@ -196,8 +197,8 @@ def reward_rows(path: Path, format_: str | None) -> list[dict[str, Any]]:
     from rollout.prompts.style import PromptStyle
     from training.configuration.problems import ProblemsConfig
 
-    asked = format_ or "cot"
-    if asked != "cot" and asked != "guided":
+    asked = format_ or COT
+    if asked != COT and asked != GUIDED:
         raise InputError(f"--format {format_!r}: write cot, for sentences, or guided")
     found = rewarded_problems(ProblemsConfig(file=str(path)), 10**9, "train", 0)
     return list(rows(found, lambda problem: messages(problem, PromptStyle("chat", 0, asked)), asked))

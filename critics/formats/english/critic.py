@@ -15,13 +15,14 @@ from critics.formats.english.trial import Trial
 from critics.formats.horn import derivation
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.certificate import CONTROLLED
 from critics.replay.clauses import OutOfWork, is_consistent
 from critics.replay.english import check_english
 from critics.replay.kernel import ArityError, WorkLimitExceeded
 from critics.replay.semantics import semantics_of
 from critics.replay.sorts import SortError
 from critics.text.blocks import answer_of
-from critics.text.english.language import CONTROLLED, ProblemLanguage, Unreadable, language_of, reader_of
+from critics.text.english.language import ProblemLanguage, Unreadable, language_of, reader_of
 from critics.text.english.outline import Outline
 from critics.text.english.passage import TextSentence, lines
 from critics.text.english.span import coverage, painted

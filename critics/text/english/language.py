@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 from critics.grammar import reader as grammar
 from critics.grammar.chart import Conventions
 from critics.problem import Formal, Problem
+from critics.replay.certificate import CONTROLLED
 from critics.replay.clauses import Implication, clause_of, denied, read_clause
 from critics.replay.cursor import ReasonedError
 from critics.replay.formula import Statement, parse_statement
@@ -55,8 +56,6 @@ _SOFTENED = (
 _IMPOSSIBLE = re.compile(r"(?P<no>no .+?) can(?: ever)? be |(?P<who>.+?) (?:cannot|can't|can not) be ", re.IGNORECASE)
 _OWN = Conventions(states="all")
 """Conventions of a problem of no data set: `Cats are nervous` is said of all."""
-CONTROLLED = "english"
-"""The reference of a problem that the grammar reads."""
 
 
 class Unreadable(ReasonedError):  # noqa: N818
