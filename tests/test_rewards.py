@@ -173,7 +173,7 @@ def test_dialogs_have_no_preference():
     trace = next(traces())
     del trace["prompt"]
     with pytest.raises(InputError, match="dialogs"):
-        preferences([read_trace(trace)], "dpo")
+        list(preferences([read_trace(trace)], "dpo"))
 
 
 def test_prefer_judges_what_has_no_verdict(tmp_path):

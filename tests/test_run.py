@@ -80,8 +80,9 @@ def work(config: RunConfig, run: Path) -> None:
 
 
 def contents(run: Path) -> dict[str, bytes]:
-    """Return every data file's bytes; the report's provenance holds a commit, so only its numbers are compared."""
-    files = {str(p.relative_to(run)): p.read_bytes() for p in sorted(run.rglob("*")) if p.is_file()}
+    """Return every data file's bytes, logs left out, which hold times; of the report its numbers, not its commit."""
+    paths = [path for path in sorted(run.rglob("*")) if path.is_file() and path.parent != run / "log"]
+    files = {str(path.relative_to(run)): path.read_bytes() for path in paths}
     report = json.loads(files.pop("report.json"))
     del files["report.html"], files["rates.svg"], report["provenance"]
     return files | {"report": json.dumps(report).encode()}
