@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Any
 
 from training.outcomes import Interval, Proportion
@@ -46,12 +47,13 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[str]], align: str, **optio
 
 def latex(made: Any) -> str:
     """Return a `rich` table as LaTeX, with the rules of booktabs."""
-    from pandas import DataFrame
     from rich.text import Text
+
+    frame: Any = import_module("pandas").DataFrame
 
     columns = {column.header: [Text.from_markup(cell).plain for cell in column.cells] for column in made.columns}
     sides = "".join("r" if column.justify == "right" else "l" for column in made.columns)
-    return DataFrame(columns).to_latex(index=False, column_format=sides, escape=True)
+    return frame(columns).to_latex(index=False, column_format=sides, escape=True)
 
 
 def percent(found: Proportion | float | None, nothing: str = "–") -> str:

@@ -11,7 +11,6 @@ GUIDED: Final = "guided"
 FREE: Final = "free"
 Conclusion = Literal["free", "decided"]
 ENGLISH = "english"
-GUIDED: Decoding = "guided"
 """Name of the guide that holds a whole chain of thought."""
 
 

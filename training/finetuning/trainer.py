@@ -147,10 +147,6 @@ class Monitor(TrainerCallback):
         self._padded += ids.numel()
         self._tokens += ids.numel() if mask is None else int(mask.sum())
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
-        """Have the last step logged too, so that a fine-tuning of few steps has a loss."""
-        control.should_log = control.should_log or state.global_step >= state.max_steps
-
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **others: Any) -> None:
         """Write what was seen since the last line."""
         if not logs or "loss" not in logs or not self._tokens:
@@ -201,6 +197,8 @@ class StepBeats(TrainerCallback):
 LOSSES = ("_tr_loss", "_total_loss_scalar")
 _GROUP = 50
 """Steps whose rows are sorted by length together: enough to pad little, few enough to stay random."""
+_LOGGED = 10
+"""Steps between two lines of the log; a fine-tuning of fewer has one line, at its end."""
 
 
 class RowOrder(Sampler[int]):
@@ -234,7 +232,8 @@ class RowOrder(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         """Yield the epoch's order, which is that of accelerate's own sampler where rows are not grouped."""
         generator = torch.Generator().manual_seed(self.seed + self.epoch)
-        order: list[int] = torch.randperm(len(self.lengths), generator=generator).tolist()
+        drawn: Any = torch.randperm(len(self.lengths), generator=generator)
+        order: list[int] = drawn.tolist()
         if self.grouped:
             size = _GROUP * self.rows_a_step  # of which there are as many on any number of processes
             starts = range(0, len(order), size)
@@ -389,7 +388,7 @@ def _arguments(job: FineTuning, num_rows: int, work: Path, max_steps: int) -> Tr
         save_strategy="steps" if config.checkpoint_steps else "no",
         save_steps=config.checkpoint_steps or 500,
         save_total_limit=2,
-        logging_steps=10,
+        logging_steps=max(1, min(_LOGGED, steps)),
         logging_nan_inf_filter=False,
         report_to=settle(job.tracking, part=job.out.parent.name),
         run_name=job.tracking.run_name,
