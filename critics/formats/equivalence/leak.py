@@ -2,20 +2,19 @@
 
 What leaks: operator signs in any spelling that the readers know, and other signs beside a name; operators written as
 functions, brackets by name, parts of a formula written out with words for the signs and brackets for the groups, or
-gone through in the order of its tree with a word for each sign (`and p1 or p2 not p3`, `p1 und p2 oder nicht p3`); a
-regular expression's stars and brackets; and what is in no words of English: letters without a vowel, names run
-together, fewer words than there are groups. Names, atoms such as `likes(ann, x1)` and the English of connectives and
-quantifiers do not: a description may use the vocabulary's terms. English that was agreed to mean something else is not
-found.
+gone through in the order of its tree with a word for each sign (`traversal`); a regular expression's stars and
+brackets; and what is not in words of English (`wording`). Names, atoms such as `likes(ann, x1)` and the English of
+connectives and quantifiers do not: a description may use the vocabulary's terms. English words that were agreed to
+mean something else are not found.
 """
 
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from string import ascii_lowercase
 
 from critics.formats.equivalence.language import Language, read_formula, read_regex
+from critics.formats.equivalence.traversal import find_code, find_spelling, find_traversal, num_groups
 from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.tokens import OPERATORS
@@ -34,11 +33,7 @@ _WORDLESS = sorted(
     reverse=True,
 )
 _SIGN = re.compile("|".join([*map(re.escape, _WORDLESS), r"!(?=[\w(])", r"(?<=[\w)])\s+v\s+(?=[\w(])"]))
-_PREFIXED = re.compile(
-    r"\b(?:and|or|not|neg|xor|iff|implies|equiv|forall|exists)\("
-    r"|\b(?:conjunction|disjunction|negation|implication|equivalence) ?\(",
-    re.IGNORECASE,
-)
+_PREFIXED = re.compile(r"\b(?:and|or|not|neg|xor|iff|implies|equiv|forall|exists)\(", re.IGNORECASE)
 """An operator written as a function; `not (p1 and p2)` has a blank, and is read as a part in brackets."""
 _SPELT = re.compile(
     r"\b(?:(?:open(?:ing)?|clos(?:e|ing)|left|right)[\s-]+(?:round[\s-]+)?(?:bracket|paren)|[lr]paren\b)", re.IGNORECASE
@@ -215,169 +210,3 @@ def _term(term: fo.Term) -> str:
             return name
         case fo.Application(function, arguments):
             return f"{function}({''.join(map(_term, arguments))})"
-
-
-_SUBSCRIPT = re.compile(r"(?<=[a-z])(?:_\{(\d+)\}|_(?=\d))")
-_TOKEN = re.compile(r"[^\W_]+(?:['_][^\W_]+)*")
-_SENTENCE = re.compile(r"[.;:!?\n]+")
-_NUMBERED = re.compile(r"\d+(?:st|nd|rd|th|'?s)?")
-_VOWEL = re.compile(r"[aeiouy]")
-_ABBREVIATIONS = frozenset({"cnf", "dnf", "nnf", "fol", "pl", "vs", "eg", "ie", "nth", "th", "t", "s"})
-_ENGLISH = frozenset(
-    re.findall(
-        r"\S+",
-        """
-    a about above after again against all alone along already also although always am an and another any anyone
-    anything are as at away back be because been before behind being below besides between beyond both but by can
-    cannot come comes could did do does done down each either else empty end ends enough equal equally even ever every
-    everyone everything exactly except fail fails false few fewer finally first follow followed following follows for
-    four from further get give given gives go goes group had happens has have having he hence her here him his hold
-    holding holds how however i if implies in instead into is it its itself joined just kind last least less let like
-    longer made make makes many may mean means moreover more most much must name named namely neither never next no
-    nobody none nor not nothing now number object of off on once one only or order other others otherwise out over own
-    pair part place plus possibly precisely proposition rather same say says second seen she should side simply since
-    single so some someone something somewhere still string such than that the their them themselves then there these
-    they thing things third this those though three through times to together too true truth two under unless until
-    untrue up upon us very was way we well were what when whenever where whereas whether which while who whole whom
-    whose whoever will with within without word words would you zero zeros ones five six seven eight nine ten
-    antecedent assert asserts alternation at case cases claim claims clause clauses combined condition conditions
-    conjunction conjunctions conjoined consequent contradiction denial denied denies describes disjoined disjunction
-    disjunctions equivalence equivalent exclusive exist exists expresses expression false falsehood formula formulas
-    hold implication implied inclusive instance iff individual literal literals logical negated negation negations
-    operand predicate property quantified relates relation relationship repeat repeated repeating repetition
-    repetitions requires rule satisfied satisfies satisfy sequence starts begins consists contains digit digits
-    statement statements states stating symbol symbols
-    universal variable variables zeroes matches match matched regex language letter letters optional optionally
-    isn't aren't doesn't don't can't won't wasn't it's that's there's what's
-        """,
-    )
-)
-"""The words that hold a sentence together, and those with which formulas are talked about."""
-NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_LEAST = 1 / 3
-"""The share of known words in a sentence; plain descriptions have two thirds and more."""
-
-
-def tokens(text: str) -> list[str]:
-    """Return the words, names and numbers of a text in one case, with subscripts and hyphens taken apart."""
-    return _TOKEN.findall(_plain(text))
-
-
-def sentences(text: str) -> Iterator[str]:
-    """Yield the parts of a text between stops, colons and ends of lines."""
-    yield from (part for part in _SENTENCE.split(_plain(text)) if part.strip())
-
-
-def find_code(description: str, names: Collection[str], *, num_groups: int, num_bound: int = 0) -> str | None:
-    """Return what shows that a description is no English; None where nothing does.
-
-    `names` are the formula's, in small letters; `num_groups` is how many operators it has, each counted once for all
-    that it joins; as many letters as it binds variables may stand for them.
-    """
-    words = [token for token in tokens(description) if token not in names and not _NUMBERED.fullmatch(token)]
-    # Attack: `p1p2Ap3NC`, or `A p1 N p2`: letters that stand for signs.
-    codes = [word for word in words if not _is_word(word, names)]
-    single = [code for code in codes if len(code) == 1]
-    if codes and not (single == codes and (_are_labels(single) or len(set(single)) <= num_bound)):
-        return " ".join(codes)
-    # Attack: `p1; p2' .. p3`: punctuation that stands for signs.
-    if len(words) < num_groups:
-        return " ".join(tokens(description))
-    for sentence in sentences(description):
-        # Attack: `zork p1 blip p2 p3`: words that no dictionary has, or those of a language of one's own.
-        own = [word for word in tokens(sentence) if word not in names and not _NUMBERED.fullmatch(word)]
-        unknown = [word for word in own if not _is_known(word, names)]
-        if len(unknown) > 1 and len(own) - len(unknown) < _LEAST * len(own):
-            return sentence.strip()
-    return None
-
-
-def _plain(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
-    text = text.replace("e.g.", "eg").replace("i.e.", "ie")
-    return _SUBSCRIPT.sub(lambda match: match[1] or "", text)
-
-
-def _is_word(token: str, names: Collection[str]) -> bool:
-    """Say whether a token could be a word, a part of a name, or a name of the same kind as the formula's: `p13`."""
-    if token in _ABBREVIATIONS or token in ("a", "i") or token.removesuffix("'s") in names:
-        return True
-    stem = token.rstrip("0123456789")
-    if stem != token and any(name.rstrip("0123456789") == stem for name in names):
-        return True
-    if len(token) > 1 and any(token in name for name in names):
-        return True
-    letters = unicodedata.normalize("NFKD", token)
-    return len(token) > 1 and all(part.isalpha() for part in token.split("'")) and bool(_VOWEL.search(letters))
-
-
-def _is_known(word: str, names: Collection[str]) -> bool:
-    """Say whether a word is among the known ones, or a form of a name or of its part: `liked` of `like`."""
-    stem = word[: max(3, len(word) - 3)]
-    return word in _ENGLISH or (len(stem) > 2 and any(stem in name for name in names))
-
-
-def _are_labels(letters: Sequence[str]) -> bool:
-    """Say whether letters count what they stand before: b, c, d after an `a` that is a word as well."""
-    return "".join(letters) == ascii_lowercase[1 : len(letters) + 1]
-
-
-_PAUSE = re.compile(r"[.,;:()\n]+")
-"""Ends of what is said in one go; commas and brackets say what belongs together, as a code has no need to."""
-
-
-def find_traversal(description: str, formula: fo.Formula, names: Collection[str]) -> str | None:
-    """Return what goes through a formula, or a part of it, in one go: its names in order, and no more words than signs.
-
-    The names may come backwards, and the words for the signs may be any.
-    """
-    paths: dict[str, int] = {}
-    for part in fo.subformulas(formula):
-        if num_groups(part) > 1:
-            leaves = [name.lower() for inner in fo.subformulas(part) for name in _names(inner)]
-            paths.update({" ".join(order): _num_signs(part) for order in (leaves, leaves[::-1])})
-    for said in map(tokens, _PAUSE.split(description)):
-        own = [word for word in said if word in names]
-        # Attack: `p1 and p2 or not p3`, `and p1 or p2 not p3`, or any other words in their places.
-        if 1 < len(said) - len(own) <= paths.get(" ".join(own), 0):
-            return " ".join(said)
-    return None
-
-
-def _names(part: fo.Formula) -> Iterator[str]:
-    """Yield the names that a part has beside those of its own parts."""
-    if isinstance(part, fo.Quantified):
-        yield part.variable
-    elif isinstance(part, fo.Atom):
-        yield part.predicate
-        yield from (term.name for term in part.arguments if not isinstance(term, fo.Application))
-
-
-def _num_signs(formula: fo.Formula) -> int:
-    parts = list(fo.subformulas(formula))
-    joins = sum(len(part.operands) - 1 for part in parts if isinstance(part, fo.Compound))
-    return joins + sum(isinstance(part, fo.Not | fo.Quantified) for part in parts)
-
-
-def find_spelling(description: str, expression: Regex) -> str | None:
-    """Return the part of a description that spells a regular expression sign by sign; None where none does."""
-    text = write_regex(expression)
-    letters = [sign for sign in text if sign.isdigit()]
-    for segment in _PAUSE.split(description):
-        said = [letter for word in tokens(segment) for letter in _letters(word)]
-        num_words = sum(not letter.isdigit() for letter in said)
-        # One sign alone may be any word in honest descriptions: `0 then 1`, of 01*, is only wrong.
-        if 1 < num_words <= len(text) - len(letters) and [letter for letter in said if letter.isdigit()] == letters:
-            return segment.strip()
-    return None
-
-
-def _letters(word: str) -> list[str]:
-    if word in NUMBER_WORDS:
-        return [str(NUMBER_WORDS.index(word))]
-    return list(word) if word.isdecimal() else [word]
-
-
-def num_groups(formula: fo.Formula) -> int:
-    """Count the groups of a formula, each operator once for all that it joins."""
-    return sum(isinstance(part, fo.Compound) for part in fo.subformulas(formula))
