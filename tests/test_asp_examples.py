@@ -8,7 +8,6 @@ import json
 import pytest
 
 from critics.formats.asp.examination import Inspection, prepare, run
-from critics.formats.asp.premises import Source
 from critics.replay.answer_sets.language import AspError
 
 EITHER_TWO_STATES = """
@@ -116,7 +115,7 @@ def test_the_seventh_examples_core_is_that_of_the_notes() -> None:
     """Every rule between the fact and the conclusion, and no other."""
     program = FACTORY + "avoids_shops(leo)."
     inspection = Inspection(prepare(json.dumps({"Model": program, "Query": ["ATOM(-enjoys_change(leo))"]})))
-    core = inspection.support("true", Source(None, "", ""))
+    core = inspection.core(frozenset({"__nt0"}))
     assert core == (0, 1, 2, 3, 6, 10)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from critics.formats.asp.critic import feedback_of, judge_asp
-from critics.formats.asp.examination import ProgramRun, QueryValue, prepare, run
+from critics.formats.asp.examination import ProgramRun, prepare, run
+from critics.formats.asp.hypothesis import QueryValue
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.language import AspError
 from critics.replay.answer_sets.reader import read_literal, read_program

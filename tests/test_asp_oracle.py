@@ -12,6 +12,7 @@ import pytest
 from critics.formats.asp.control import GuardedControl, compiled, guarded_tests, run_test
 from critics.formats.asp.critic import judge_asp
 from critics.formats.asp.examination import check_recursion, check_safety
+from critics.formats.asp.hypothesis import Hypotheses
 from critics.formats.asp.premises import undefined
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.checker import Question
@@ -20,7 +21,6 @@ from critics.replay.answer_sets.reader import read_program
 from critics.replay.answer_sets.stable_models import SearchWork, answer_sets, ground, plain
 from critics.replay.answer_sets.submission import ProgramTest, read_query, read_test, submission_of
 from critics.verdict import verdict_record
-from tests.asp_hypotheses import Hypotheses
 from tools.bench.asp import FreshControls, program
 
 ATOMS = ("p(a)", "p(b)", "q(a)", "q(b)", "r", "-p(a)", "-p(b)", "-q(a)", "-q(b)", "-r")

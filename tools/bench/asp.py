@@ -13,7 +13,6 @@ from typing import Any
 
 from critics.formats.asp.control import Fragments, GuardedControl, compiled, is_decided
 from critics.formats.asp.examination import Inspection, Prepared, ProgramRun, prepare, run
-from critics.formats.asp.premises import Source
 from critics.judge import JudgePool, judge_record
 from critics.problem import Problem
 from tools.gpu.cells import BenchRow
@@ -76,14 +75,12 @@ def _check(outcomes: Sequence[ProgramRun]) -> None:
 
 
 def _core_s(prepared: Prepared) -> float | None:
-    """Return the seconds for the fewest rules that give an answer that is true; None for another answer."""
-    finding = prepared.queried(range(len(prepared.submission.program.rules)))
-    if finding is None or finding.value != "true":
-        return None
+    """Return the seconds for the minimal core of an answer that is true, the program compiled already; else None."""
     inspection = Inspection(prepared)
+    guard = frozenset({f"__nt{len(prepared.submission.query) - 1}"})
     began = process_time()
-    inspection.support(finding.value, Source(None, "", ""))
-    return process_time() - began
+    core = inspection.core(guard)
+    return process_time() - began if core else None
 
 
 def program(rng: random.Random) -> str:

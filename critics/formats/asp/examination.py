@@ -22,12 +22,11 @@ from critics.formats.asp.control import (
     selector,
 )
 from critics.formats.asp.core import givers, grounded, sentence, steps, strong_core
+from critics.formats.asp.hypothesis import Hypotheses, QueryValue
 from critics.formats.asp.premises import Source, is_stated
 from critics.logic.cores import smallest
 from critics.replay.answer_sets import language as asp
-from critics.replay.answer_sets.checker import Question
 from critics.replay.answer_sets.language import Mutant, mutants, unsafe_variables
-from critics.replay.answer_sets.stable_models import SearchWork, plain
 from critics.replay.answer_sets.submission import (
     QUANTIFIED,
     AspQuery,
@@ -36,7 +35,6 @@ from critics.replay.answer_sets.submission import (
     read_query,
     submission_of,
 )
-from critics.replay.certificate import TooLarge
 
 MAX_INSTANCES = 200_000
 """Ground instances of all rules together, if every variable took every constant."""
@@ -56,35 +54,13 @@ class Prepared:
     submission: Submission
     query: AspQuery | None
     """None where no query was asked for."""
+    hypotheses: Hypotheses | None
     fragments: Fragments
 
     @property
     def text(self) -> str:
         """The program as clingo reads it."""
         return "\n".join(map(str, self.submission.program.rules))
-
-    def queried(self, kept: Iterable[int]) -> "QueryValue | None":
-        """Return the value that the query has by some rules; None where they contradict themselves, or without a query.
-
-        It is worked out as the checker does. Raises `BudgetExhausted`.
-        """
-        rules = self.submission.program.rules
-        if self.query is None:
-            return None
-        question = Question([plain(rules[i]) for i in kept], self.query, asp.constants_of(rules), SearchWork())
-        try:
-            value = question.value()
-        except TooLarge as error:
-            raise BudgetExhausted from error
-        return None if value is None else QueryValue(value, tuple(question.flags))
-
-
-@dataclass(frozen=True, slots=True)
-class QueryValue:
-    """Value of a query: `true`, `false` or `unknown`, and what speaks against believing it."""
-
-    value: str
-    flags: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +91,15 @@ def prepare(completion: str) -> Prepared:
     )
     if ordered and query is not None and any(isinstance(b, Connective) and b.kind in QUANTIFIED for b in query.blocks):
         raise asp.AspError("order_of_names", "a fresh constant for ALL or SOME stands in no order to the others")
+    constants = asp.constants_of(submission.program.rules)
+    hypotheses = None if query is None else Hypotheses(query, constants)
     asked = [] if query is None else [term for literal in query.atoms() for term in literal.arguments]
-    num_constants = len({*asp.constants_of([*submission.program.rules, *facts]), *asked})
+    num_constants = len({*constants, *asp.constants_of(facts), *asked})
     if num_instances([*submission.program.rules, *facts], num_constants) > MAX_INSTANCES:
         # Attack: ten constants to the power of nine variables, which nothing can interrupt.
         raise asp.AspError("grounding_bound", f"the rules could have more than {MAX_INSTANCES} ground instances")
-    return Prepared(submission, query, guarded_tests(submission.tests))
+    fragments = guarded_tests(submission.tests) | ({} if hypotheses is None else hypotheses.fragments())
+    return Prepared(submission, query, hypotheses, fragments)
 
 
 def run(prepared: Prepared, make: Callable[[str, Fragments], GuardSolver] = GuardedControl) -> ProgramRun:
@@ -128,9 +107,7 @@ def run(prepared: Prepared, make: Callable[[str, Fragments], GuardSolver] = Guar
     solver = make(prepared.text, prepared.fragments)
     if not solver.satisfiable(()):
         return ProgramRun(False, None, ())
-    finding = prepared.queried(range(len(prepared.submission.program.rules)))
-    if prepared.query is not None and finding is None:
-        raise AssertionError("clingo finds an answer set, and the definition has none")
+    finding = None if prepared.hypotheses is None else prepared.hypotheses.evaluate(solver)
     failures = (run_test(solver, i, test) for i, test in enumerate(prepared.submission.tests))
     return ProgramRun(True, finding, tuple(failure for failure in failures if failure is not None))
 
@@ -170,14 +147,19 @@ class Inspection:
 
         Rules that no premise states are tried last, so that one that suffices for the answer stays in.
         """
+        hypotheses = self.prepared.hypotheses
+        assert hypotheses is not None
         rules = range(len(self.program.rules))
         stated = [i for i in rules if is_stated(self.program, i, source)]
+        hidden = [i for i in rules if i not in stated]
 
-        def holding(rest: Sequence[int]) -> Sequence[int] | None:
-            found = self.prepared.queried(rest)
-            return rest if found is not None and found.value == value else None
+        def holding(rest: Sequence[str]) -> Sequence[str] | None:
+            kept = frozenset(rest)
+            is_given = self._solver.satisfiable(kept) and hypotheses.evaluate(self._solver, kept).value == value
+            return rest if is_given else None
 
-        return tuple(sorted(smallest([*stated, *(i for i in rules if i not in stated)], holding)))
+        kept = smallest(map(selector, [*stated, *hidden]), holding)
+        return tuple(i for i in rules if selector(i) in kept)
 
     def told(self, failure: FailedTest) -> str:
         """Return the shortest thing that is enough to see why a test fails."""

@@ -221,9 +221,6 @@ class Question:
         self._rules, self._query, self._blocks, self._work = tuple(rules), query, query.blocks, work
         named = [term for literal in query.atoms() for term in literal.arguments if not is_variable(term)]
         self._constants = list(dict.fromkeys([*domain, *named]))
-        self.flags: dict[str, None] = {}
-        """Faults of the value: `vacuous_if` and `vacuous_all` where a hypothesis contradicts the program, and
-        `contradictory_query` where a block holds by its hypothesis and is refuted as it stands."""
 
     def value(self) -> str | None:
         """Return the value; raises `TooLarge`, also for a hypothesis of a shape that is not gone through."""
@@ -275,7 +272,7 @@ class Question:
                 either = _and([None if v is None else not v for v in values])
                 return either if block.kind == "NEITHER-NOR" or either is None else not either
             case "IF-THEN":
-                return self._decided(decided[position], values[0] is True and values[1] is False)
+                return True if decided[position] else False if values[0] is True and values[1] is False else None
             case "EITHER-OR":
                 return _one(values)
             case _:
@@ -286,16 +283,10 @@ class Question:
         wanted = self._kind(position) == "SOME"
         for env in assignments(self._blocks[first].variables, self._constants):
             self._work.spend(1)
-            if self._at(first, model, env, decided) and self._at(second, model, env, decided) is wanted:
-                return None if self._decided(decided[position], True) is None else wanted
+            found = self._at(first, model, env, decided) and self._at(second, model, env, decided) is wanted
+            if found:
+                return wanted
         return not wanted if decided[position] else None
-
-    def _decided(self, holds: bool, is_refuted: bool) -> bool | None:
-        """Return the value of a block by its hypothesis, unless one answer set says otherwise: that is no value."""
-        if holds and is_refuted:
-            self.flags["contradictory_query"] = None
-            return None
-        return True if holds else False if is_refuted else None
 
     def _decisions(self, top: int, added: Case) -> dict[int, bool]:
         """Decide every IF-THEN (holds), ALL (holds) and SOME (refuted) at or below a block, under what is added."""
@@ -314,9 +305,9 @@ class Question:
 
     def _follows(self, position: int, added: Case) -> bool:
         first, second = self._parts(position)
-        return self._entailed("vacuous_if", second, {}, [added + case for case in self._cases(first, True, {})])
+        return self._entailed(second, {}, [added + case for case in self._cases(first, True, {})])
 
-    def _entailed(self, vacuous: str, block: int, env: dict[str, str], cases: list[Case]) -> bool:
+    def _entailed(self, block: int, env: dict[str, str], cases: list[Case]) -> bool:
         """Say whether some case is consistent, and a block holds in every answer set of every case."""
         consistent = False
         decided = self._joint_decisions(block, cases)
@@ -324,8 +315,6 @@ class Question:
             consistent = consistent or next(self._models(case), None) is not None
             if self._fails(block, env, decided, case):
                 return False
-        if not consistent:
-            self.flags[vacuous] = None
         return consistent
 
     def _fails(self, block: int, env: dict[str, str], decided: dict[int, bool], case: Case) -> bool:
@@ -345,7 +334,7 @@ class Question:
         """A fresh constant for each variable must bear it out; named ones must not stand against it."""
         first, second = self._parts(position)
         fresh = {v: f"fresh {v}" for v in self._blocks[first].variables}
-        if not self._entailed("vacuous_all", second, fresh, [added + case for case in self._cases(first, True, fresh)]):
+        if not self._entailed(second, fresh, [added + case for case in self._cases(first, True, fresh)]):
             return False
         for env in assignments(fresh, [*self._constants, *fresh.values()]):
             cases = [added + case for case in self._cases(first, True, env)]

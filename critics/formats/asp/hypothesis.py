@@ -1,4 +1,4 @@
-"""Meaning of a query as rules under guards for clingo: another way to its value than the checker's, for a test.
+"""Meaning of a query over the answer sets of a program: rules under guards, and the questions about them.
 
 Every block has two atoms in each answer set, t (it holds) and f (it is refuted), by strong Kleene; `EITHER-OR` is
 exactly one. True: t in every answer set; False: f in every one; else Uncertain. Nothing is ever true because
