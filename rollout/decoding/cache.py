@@ -153,7 +153,7 @@ class Backbone:
         self.device: torch.device = model.device
         plain = model.get_base_model() if hasattr(model, "get_base_model") else model
         self._head = plain_head(plain) if gathered and not _learns_prompts(model) else None
-        """Where a gathered head is not possible the whole one is computed, with the same results."""
+        """The head to gather from; None where the whole one is computed, with the same results."""
         self._body = plain.base_model
         self._additive = plain.config._attn_implementation == "eager"
         self._cache_argument = cache_argument(plain)

@@ -154,7 +154,7 @@ class Row:
         """True where the last byte of the free text is a lone `[`."""
         self.block: State | None = None
         self.place = Place() if isinstance(guide, ConcludingGuide) else None
-        """Where in its line the free text stands; None where its answer is not held to anything."""
+        """Place of the free text in its line; None where its answer is not held to anything."""
         self.automaton: Automaton = guide.allowed()
         """The automaton of the rest of the open block."""
         self._content = bytearray()

@@ -20,7 +20,7 @@ class Muon(torch.optim.Optimizer):
         # The parts' own groups, so that a schedule of these learning rates is theirs.
         super().__init__([group for part in self.parts for group in part.param_groups], {})
 
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: Any = None) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Step both parts."""
         for part in self.parts:
             part.step(closure)

@@ -324,13 +324,15 @@ def _trainer(
         from tools.seeds.optimizer import Muon
 
         optimizer = Muon(model, learning_rate=config.learning_rate, matrix_rate=config.matrix_rate)
+    prepared: Any = batches
+    collate: Any = lambda rows: collator([(example,) for example in rows[0]])  # noqa: E731
     return Trainer(
         model,
         arguments,
-        train_dataset=batches,
-        data_collator=lambda rows: collator([(example,) for example in rows[0]]),
+        train_dataset=prepared,
+        data_collator=collate,
         optimizers=(optimizer, None),
-    )  # type: ignore[arg-type]
+    )
 
 
 def _provenance(config: AnyPretrainingConfig, model: Any, tokenizer: Any, metrics: dict[str, float]) -> dict[str, Any]:

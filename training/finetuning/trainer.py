@@ -133,7 +133,7 @@ class Monitor(TrainerCallback):
         self._config = job.training
         self._num_processes = job.num_processes
         self._tells = job.progress and not sys.stderr.isatty()
-        """Where there is no terminal for a bar, each line of the log is told on stderr in short."""
+        """True where no terminal shows a bar: each line of the log is told on stderr in short."""
         self._shape = shape_of_model(model.get_base_model() if hasattr(model, "get_base_model") else model)
         self._device = device_here()
         self._began = perf_counter()

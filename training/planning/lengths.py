@@ -22,7 +22,7 @@ from rollout.prompts.conversation import Messages
 from rollout.prompts.prompt import messages, solution, text
 from rollout.prompts.style import FORMATS, PromptStyle
 from rollout.records.digests import PolicyDigests
-from rollout.records.sampling import Sampling
+from rollout.records.sampling import FREE, Sampling
 from training.configuration.model import ModelConfig
 from training.configuration.run import ArmConfig, RunConfig
 from training.finetuning.compute import ModelShape, shape_of_model
@@ -167,7 +167,7 @@ def lengths_of(config: RunConfig, arm: ArmConfig, problems: Sequence[Problem], r
         uncut=max(solutions, default=limit),
         limit=limit,
         window=window_of(config.model),
-        blocks=sum(one.count("[[") for one in written) / len(written) if arm.decoding == GUIDED and written else 0.0,
+        blocks=sum(one.count("[[") for one in written) / len(written) if arm.decoding != FREE and written else 0.0,
         estimated=tokens.estimated,
     )
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from critics.formats.names import EQUIVALENCE, GUIDED
+from critics.formats.names import EQUIVALENCE
 from critics.problem import Problem
 from rollout.prompts.style import FORMATS
+from rollout.records.sampling import FREE
 from training.configuration.run import ArmConfig
 from training.hardware import HOST, device_here, device_named
 from training.logs import quieten
@@ -96,7 +97,7 @@ def _single(model: NamedModel, arm: ArmConfig, own: Lengths, num: int) -> Reques
 
     The worst case has as many violations as end an attempt.
     """
-    server, is_guided = model.config.model.server, arm.decoding == GUIDED
+    server, is_guided = model.config.model.server, arm.decoding != FREE
     if server is None or not is_guided:
         return Requests(num, num, num * own.prompt, num * own.prompt, num * own.completion, num * own.limit)
     goes_on = server.kind == "completions" and server.constraint in ("auto", "guide")

@@ -1,7 +1,7 @@
 """Files of JSON lines that carry their own checksum, written whole and read back line by line.
 
 A line's last key is `crc`, the CRC-32 of the line without it, compared as text. A damaged line is an error that names
-it, and is never skipped. Who reads `traces.jsonl` finds `traces.jsonl.gz` where `pack` made one.
+it, and is never skipped. `traces.jsonl.gz` is read in the place of a `traces.jsonl` that is not there.
 """
 
 import errno
@@ -123,7 +123,7 @@ def read_lines(path: Path, *, checksum: bool = False) -> Iterator[Record | Store
 
 
 def where_stored(path: Path) -> Path:
-    """Return the file itself, or what `certistar pack` made of it."""
+    """Return the file itself, or its packed form."""
     packed = packed_path(path)
     return packed if not path.exists() and packed.exists() else path
 

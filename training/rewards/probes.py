@@ -13,6 +13,7 @@ from itertools import chain, islice, zip_longest
 from typing import Literal, TypeAlias
 
 from critics.audit.catalogue_file import own_catalogue
+from critics.formats.names import ENGLISH, GUIDED
 from critics.judge import judge_safely
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
@@ -25,7 +26,6 @@ from rollout.problems.catalogue import family
 from rollout.prompts.demonstration import decide, demonstrate, read_out
 from rollout.prompts.prompt import text
 from rollout.prompts.style import PromptStyle
-from rollout.records.sampling import ENGLISH, GUIDED
 from training.rewards.rewarding import Rollout
 
 Expected: TypeAlias = Literal["accept", "reject", "either"]

@@ -16,9 +16,9 @@ from functools import partial
 from typing import Any, TypeAlias, cast
 
 from critics.errors import InputError
+from critics.formats.names import ENGLISH
 from critics.judge import JudgePool
 from critics.problem import Attempt, Problem
-from rollout.records.sampling import ENGLISH
 from training.rewards.certified import reward, said_in
 
 _NEVER_COLUMNS = frozenset({"prompt", "prompts", "completion", "completions"})

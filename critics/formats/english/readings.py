@@ -28,7 +28,6 @@ from critics.formats.english.entailed_text import (
     models_of,
 )
 from critics.formats.english.reasoner import Reasoner
-from critics.formats.english.reasons import names
 from critics.grammar.inflection import article
 from critics.grammar.lexicon import third_person
 from critics.grammar.reader import Reader, Reading
@@ -48,6 +47,7 @@ from critics.replay.first_order.syntax import (
     Quantifier,
     Variable,
     conjuncts,
+    constants,
     key,
     predicates,
     subformulas,
@@ -306,8 +306,8 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
         return wrong_answer(answer)
     models = models_of(case.premises, case.goal, value)
     heard = {name for premise in case.premises for name in predicates(premise)}
-    named = {name for premise in case.premises for name in names(premise)}
-    is_heard = predicates(case.goal) <= heard and (names(case.goal) <= named or settled(problem) in CONVENTIONS)
+    named = {name for premise in case.premises for name in constants(premise)}
+    is_heard = predicates(case.goal) <= heard and (constants(case.goal) <= named or settled(problem) in CONVENTIONS)
     if value == "unknown" and not (case.is_closed and is_heard):
         # Attack: ask for what the context says in other words, and answer that nobody knows.
         raise Refusal(Unproved, "goal_not_reached", "a phrase of the question, or of the context, has no twin")

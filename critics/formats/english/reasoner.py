@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from critics.formats.english.entailed_text import BadMove, Case, Outcome, Step
-from critics.formats.english.reasons import is_idle, is_needed, is_unfounded, names
+from critics.formats.english.reasons import is_idle, is_needed, is_unfounded
 from critics.logic.first_order.knowledge import Knowledge, RuleSupport
 from critics.logic.first_order.shapes import asks_for, conditions, converses, is_fact, stronger
 from critics.logic.first_order.solvers import Answer
@@ -18,6 +18,7 @@ from critics.replay.first_order.syntax import (
     Formula,
     Not,
     conjuncts,
+    constants,
     key,
     negated,
     predicates,
@@ -378,11 +379,11 @@ class Reasoner:
         told = {key(part) for claim in self.claims for part in conjuncts(claim)}
         said = self.claims[self.num_before :] or self.last_claims
         for premise in said if move.of_last else self.case.premises:
-            if name in names(premise) and (
+            if name in constants(premise) and (
                 not move.others or any(key(part) not in told for part in conjuncts(premise))
             ):
                 raise self._bad("unsupported_sentence", "the context says something of it")
-        if move.of_last and name in names(self.case.goal):
+        if move.of_last and name in constants(self.case.goal):
             return
         self.doubted = self.doubted or (self.index, self.text)
         self.num_moves += 1

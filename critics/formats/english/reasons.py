@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from critics.logic.first_order.knowledge import Knowledge
 from critics.logic.first_order.shapes import conditions, is_choice, is_existential, stronger
-from critics.replay.first_order.syntax import Constant, Formula, conjuncts, key, predicates, subformulas, terms
+from critics.replay.first_order.syntax import Formula, conjuncts, key, predicates, subformulas
 
 
 def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula]) -> bool:
@@ -61,8 +61,3 @@ def is_needed(known: Knowledge, part: Formula, place: int, rule: int) -> bool:
     said = known.formulas[place]
     others = [other for other in known.facts if not known.gives(said, [other])]
     return place in known.facts and not known.gives(part, [*others, rule])
-
-
-def names(formula: Formula) -> set[str]:
-    """Return the names of the objects that a formula speaks of."""
-    return {term.name for term in terms(formula) if isinstance(term, Constant)}

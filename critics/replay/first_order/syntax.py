@@ -215,6 +215,11 @@ def predicates(formula: Formula) -> set[str]:
     return {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
 
 
+def constants(formula: Formula) -> set[str]:
+    """Return the names of the objects that a formula speaks of."""
+    return {term.name for term in terms(formula) if isinstance(term, Constant)}
+
+
 def signature(formulas: Iterable[Formula]) -> Signature:
     """Return the symbols that formulas share.
 
@@ -251,8 +256,7 @@ def open_names(formulas: Iterable[Formula]) -> tuple[str, ...]:
     found: set[str] = set()
     for formula in formulas:
         bound = {part.variable for part in subformulas(formula) if isinstance(part, Quantified)}
-        names = {term.name for term in terms(formula) if isinstance(term, Constant)}
-        found |= {name for name in names if name in bound or _LIKE_A_VARIABLE.fullmatch(name)}
+        found |= {name for name in constants(formula) if name in bound or _LIKE_A_VARIABLE.fullmatch(name)}
     return tuple(sorted(found))
 
 

@@ -12,15 +12,14 @@ from critics.problem import AXIOMS, SETTLED, Problem
 from critics.replay.first_order.syntax import (
     Atom,
     Compound,
-    Constant,
     Formula,
     Not,
     Operator,
     conjuncts,
+    constants,
     negated,
     predicates,
     rebuilt,
-    terms,
 )
 from critics.text.english.passage import TextSentence
 from critics.text.english.phrases import DENIALS
@@ -196,7 +195,7 @@ class Statements:
         if self._rule is not None and _PRONOUN.match(text) and not heard <= self._rule[1]:
             # Attack: every man works. He is big.
             return None
-        names = {term.name for term in terms(formula) if isinstance(term, Constant)}
+        names = constants(formula)
         if self._last is not None and not names and _EVERY.match(text):
             self._rule = (sentence, heard | (frozenset() if self._rule is None else self._rule[1]))
             self._is_single = False
