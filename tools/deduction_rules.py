@@ -1,20 +1,24 @@
 """PrOntoQA's six deduction rules with a real model: data, and the table by rule.
 
     python -m tools.deduction_rules data PUBLISHED --config configs/smollm2_warm.yaml --out DIR
+    python -m tools.deduction_rules reward certified|right --out DIR
     python -m tools.deduction_rules table NAME=FOLDER .. --published PUBLISHED --out DIR
 
 PUBLISHED holds items of PrOntoQA's own generator as JSON lines: each a problem with its gold proof, and a solved
 example. `data` writes gold proofs to imitate (the solved examples), problems to sample and problems to measure on.
+`reward` trains an adapter by GRPO, paid for certificates or for right answers, and measures it.
 `table` judges the attempts of `certistar evaluate` folders again; beside certified it counts, as the generator's
 authors do, which texts contain the gold proof.
 """
 
 import gzip
 import json
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -22,17 +26,29 @@ from critics.problem import Problem
 from rollout.published.prontoqa import RULES
 from rollout.records.traces import Trace
 from tools.real_cells import judged, packed
+from tools.reinforcement import load_reinforcement, reinforce
 from training.configuration.run import load_run
+from training.lineage.adapters import MANIFEST
 from training.outcomes import compare_paired, wilson
-from training.records.store import write_json, write_records, write_text
+from training.records.store import read_records, write_json, write_records, write_text
 from training.reporting.sentences import p_value, percent, points
 from training.rounds.rollout import prompts
 from training.tables import markdown
 
 NUM_DEMONSTRATIONS, NUM_SAMPLED, NUM_MEASURED = 40, 30, 25
 """Of each rule; the measured ones are the last of the file's, which nothing is trained on."""
-PAIRS = (("strict", "unfiltered"), ("strict", "well-formed"), ("strict", "gold proofs"))
-"""Comparisons of the plan; the first is the primary one."""
+GRPO = "GRPO, {}"
+PAIRS = (
+    ("strict", "unfiltered"),
+    ("strict", "well-formed"),
+    ("strict", "gold proofs"),
+    (GRPO.format("certified"), GRPO.format("right")),
+    (GRPO.format("certified"), "gold proofs"),
+    (GRPO.format("certified"), "strict"),
+)
+"""Comparisons of the plans; the first of each is its primary one."""
+REWARDS = Path(__file__).with_name("deduction_rewards.yaml")
+MEASURED = REWARDS.parents[1] / "configs" / "smollm2_rules.yaml"
 
 app = typer.Typer(add_completion=False, help=__doc__)
 Row = dict[str, Any]
@@ -84,6 +100,30 @@ def data(
     write_records(out / "measured.jsonl", [problem(row).record() for row in measured])
 
 
+@app.command()
+def reward(
+    paid: Annotated[Literal["certified", "right"], typer.Argument()], out: Annotated[Path, typer.Option()]
+) -> None:
+    """Train an adapter for one reward and measure it; what is done already stays."""
+    adapter, measured = out / f"{paid}-adapter", out / paid
+    if not (adapter / MANIFEST).exists():
+        reinforce(load_reinforcement(REWARDS, [f"reward={paid}"]), adapter)
+    if not any(measured.rglob("evaluation.json")):
+        command = [str(Path(sys.executable).with_name("certistar")), "evaluate", str(MEASURED)]
+        subprocess.run([*command, "--adapter", str(adapter), "--out", str(measured)], check=True)
+
+
+def halves(traces: Path) -> dict[str, Row]:
+    """Return how many attempts of a training's first and last half were certified, and right."""
+    rows = list(read_records(traces))
+    found: dict[str, Row] = {}
+    for half, its in (("first", rows[: len(rows) // 2]), ("last", rows[len(rows) // 2 :])):
+        right = [row["judgement"]["answer"] == row["problem"]["answer"] for row in its]
+        certified = [row["judgement"]["verdict"] == "certified" for row in its]
+        found[half] = {"n": len(its), "certified": sum(certified), "right": sum(right)}
+    return found
+
+
 def contains_proof(completion: str, steps: list[str]) -> bool:
     """Say whether the gold proof's sentences stand in a text, in their order."""
     at = 0
@@ -109,12 +149,20 @@ def table(cells: Mapping[str, Row]) -> str:
     leads = [
         [f"{a} over {b}", f"{points(found.difference)} ({points(found.interval)})", p_value(found.p), str(found.n)]
         for a, b in PAIRS
-        if (found := _paired(cells[a], cells[b])) is not None
+        if {a, b} <= cells.keys() and (found := _paired(cells[a], cells[b])) is not None
     ]
     n = len(next(iter(cells.values()))["ids"])
     head = ["certified", *RULES, f"all {n} (95%)"]
     rates = markdown(head, rows, "l" + "r" * (len(head) - 1))
     return f"{rates}\n{markdown(['certified', 'points (95%)', 'p, McNemar', 'n'], leads, 'lrrr')}"
+
+
+def page(cells: Mapping[str, Row], trained: Mapping[str, dict[str, Row]]) -> str:
+    """Return the table, and below it what trainings with a reward sampled."""
+    columns = [(half, key) for half in ("first", "last") for key in ("certified", "right")]
+    rows = [[name, *(f"{of[half][key]} of {of[half]['n']}" for half, key in columns)] for name, of in trained.items()]
+    head = ["sampled while trained", *(f"{half} half, {key}" for half, key in columns)]
+    return table(cells) + (f"\n{markdown(head, rows, 'lrrrr')}" if rows else "")
 
 
 def _rates(cell: Row, key: str) -> Iterator[str]:
@@ -135,15 +183,17 @@ def write_table(
     cells: Annotated[list[str], typer.Argument(metavar="NAME=FOLDER..")],
     published: Annotated[Path, typer.Option()],
     out: Annotated[Path, typer.Option()],
+    rewarded: Annotated[list[str] | None, typer.Option(metavar="NAME=TRACES", help="Attempts that GRPO paid.")] = None,
 ) -> None:
     """Judge the attempts of cells again; write rules.json, rules.md and rules-attempts.tar.xz."""
     gold = {row["id"]: row["chain_of_thought"] for rows in read(published).values() for row in rows}
     attempts = {name: judged(Path(folder)) for name, folder in (cell.split("=", 1) for cell in cells)}
     found = {name: counts(rows, gold) for name, rows in attempts.items()}
-    write_json(out / "rules.json", found)
-    write_text(out / "rules.md", table(found))
+    trained = {name: halves(Path(path)) for name, path in (one.split("=", 1) for one in rewarded or ())}
+    write_json(out / "rules.json", {"cells": found, "trained": trained})
+    write_text(out / "rules.md", page(found, trained))
     packed(attempts, out / "rules-attempts.tar.xz")
-    print(table(found))
+    print(page(found, trained))
 
 
 if __name__ == "__main__":

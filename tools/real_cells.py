@@ -1,12 +1,14 @@
 """Attempts of the real model in cells, judged again: `python -m tools.real_cells NAME=FOLDER .. --out DIR`.
 
-A cell is a folder that `certistar evaluate` wrote. `cells.json` has its counts, `table.md` is made of that, and
-`attempts.tar.xz` has each attempt with its verdict and certificate, which `certistar recheck` judges again.
+A cell is a folder that `certistar evaluate` wrote, or one that holds a single evaluation of a run. `cells.json` has
+its counts, `table.md` is made of that, and `attempts.tar.xz` has each attempt with its verdict and certificate, which
+`certistar recheck` judges again.
 """
 
 import io
 import json
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +16,7 @@ import typer
 
 from critics.errors import InputError
 from critics.judge import judge_record
+from tools.archived_runs import ATTEMPTS
 from training.outcomes import compare_paired, wilson
 from training.records.store import read_records, write_json, write_text
 from training.reporting.sentences import p_value, percent, points
@@ -27,7 +30,7 @@ PAIRS = (("raw, guide", "random writer, guide"), ("from nothing: proved", "from 
 
 def judged(folder: Path) -> list[dict[str, Any]]:
     """Return a cell's attempts by the order of their problems, judged; raises `InputError` where there are none."""
-    paths = sorted(folder.rglob("attempts.open.jsonl"))
+    paths = [path for name in ("attempts.open.jsonl", ATTEMPTS) for path in sorted(folder.rglob(name))]
     if len(paths) != 1:
         raise InputError(f"{folder}: has {len(paths)} files of attempts; name the folder of one cell")
     rows = [{key: row[key] for key in KEPT if key in row} for row in read_records(paths[0])]
@@ -46,14 +49,14 @@ def counts(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"ids": [row["id"] for row in rows], "right": right, "certified": certified}
 
 
-def table(cells: dict[str, dict[str, Any]]) -> str:
+def table(cells: dict[str, dict[str, Any]], pairs: Sequence[tuple[str, str]] = PAIRS) -> str:
     """Return the rates of the cells, and the comparisons of the plan, as Markdown."""
     rates = [
         [name, str(len(cell["ids"])), *(_rate(cell[key]) for key in ("certified", "right"))]
         for name, cell in cells.items()
     ]
     leads: list[list[str]] = []
-    for a, b in PAIRS:
+    for a, b in pairs:
         for key in ("certified", "right"):
             if cells[a]["ids"] != cells[b]["ids"]:
                 raise InputError(f"{a} and {b}: were asked other problems")
