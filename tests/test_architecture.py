@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -63,7 +64,12 @@ def packages_of(names: set[str]) -> set[str]:
 
 
 MODULES = module_paths()
-IMPORTS = {module: imports(path) for module, path in MODULES.items()}
+
+
+@cache
+def all_imports() -> dict[str, set[str]]:
+    """Return the imports of every module, read once, and not where tests are only collected."""
+    return {module: imports(path) for module, path in MODULES.items()}
 
 
 def of_package(package: str) -> list[str]:
@@ -76,7 +82,9 @@ def of_package(package: str) -> list[str]:
     ids=["critics stand alone", "rollout knows no training", "critics need no torch"],
 )
 def test_imports_point_one_way(package: str, forbidden: set[str]) -> None:
-    wrong = {module: found for module in of_package(package) if (found := packages_of(IMPORTS[module]) & forbidden)}
+    wrong = {
+        module: found for module in of_package(package) if (found := packages_of(all_imports()[module]) & forbidden)
+    }
     assert not wrong
 
 
@@ -95,7 +103,7 @@ def reached(start: str) -> set[str]:
         module = waiting.pop()
         found.add(module)
         parents = {module.rsplit(".", up)[0] for up in range(1, module.count(".") + 1)}
-        waiting |= {name for name in (*IMPORTS.get(module, ()), *parents) if name in MODULES} - found
+        waiting |= {name for name in (*all_imports().get(module, ()), *parents) if name in MODULES} - found
     return found
 
 
@@ -108,17 +116,17 @@ def test_a_replay_reaches_no_critic_and_nothing_but_the_standard_library() -> No
     modules = {name for start in below(REPLAY) for name in reached(start)}
     assert {"critics.replay.derivations", "critics.replay.answer_sets.submission"} < modules
     assert modules == {"critics", *below(REPLAY)}
-    outside = {name for module in modules for name in packages_of(IMPORTS[module])} - {"critics"}
+    outside = {name for module in modules for name in packages_of(all_imports()[module])} - {"critics"}
     assert outside <= sys.stdlib_module_names
 
 
 def test_of_a_recheck_only_what_judges_again_imports_critics() -> None:
     floor = {"critics", "critics.errors", "critics.registry", *below(REPLAY), *below(RECHECK), *NOTATIONS}
-    above = {name: {found for found in IMPORTS[name] if found in MODULES} - floor for name in below(RECHECK)}
+    above = {name: {found for found in all_imports()[name] if found in MODULES} - floor for name in below(RECHECK)}
     assert {name for name, found in above.items() if found} == JUDGING_AGAIN
     # No critic can ask for a re-check of itself: the re-check stands above them.
     packages = {"critics.audit"}
-    askers = {name for name in of_package("critics") if any(found in below(RECHECK) for found in IMPORTS[name])}
+    askers = {name for name in of_package("critics") if any(found in below(RECHECK) for found in all_imports()[name])}
     assert {name for name in askers - {*below(RECHECK)} if not any(name.startswith(part) for part in packages)} == set()
 
 
@@ -130,12 +138,14 @@ def test_only_the_solvers_are_imported_by_name() -> None:
 
 def test_the_authors_instruments_are_not_needed() -> None:
     """`guide logic --mode compatible` and `bench gpu` ask for some by a text, and say where they are."""
-    needed = {module for module, names in IMPORTS.items() if any(name.partition(".")[0] == "tools" for name in names)}
+    needed = {
+        module for module, names in all_imports().items() if any(name.partition(".")[0] == "tools" for name in names)
+    }
     assert needed <= {"training.commands.guide_session", "training.commands.bench"}
 
 
 def test_no_module_imports_itself_through_others() -> None:
-    assert cycle(IMPORTS) is None
+    assert cycle(all_imports()) is None
     assert cycle({"critics.text.blocks": {"critics.judge"}, "critics.judge": {"critics.text.blocks"}}) is not None
 
 
@@ -205,7 +215,7 @@ def neighbours(package: str) -> set[tuple[str, str]]:
     return {
         (module.split(".")[1], name.split(".")[1])
         for module in of_package(package)
-        for name in IMPORTS[module] & MODULES.keys()
+        for name in all_imports()[module] & MODULES.keys()
         if name.startswith(f"{package}.") and module != package and module.split(".")[1] != name.split(".")[1]
     }
 
@@ -226,7 +236,7 @@ def test_each_layer_imports_only_those_below_it(package: str) -> None:
 
 def test_texts_and_logics_know_no_format_and_the_root_is_no_drawer() -> None:
     below_formats = [*below("critics.text"), *below("critics.logic"), *below("critics.grammar")]
-    assert not {m for m in below_formats if any(n.startswith("critics.formats") for n in IMPORTS[m])}
+    assert not {m for m in below_formats if any(n.startswith("critics.formats") for n in all_imports()[m])}
     entries = {path.stem for path in (ROOT / "critics").iterdir() if not path.name.startswith(("_", "py.typed"))}
     assert len(entries - {"formats"}) <= 12
 

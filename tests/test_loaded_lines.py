@@ -1,6 +1,8 @@
 """A job loads the parts that it uses: product lines imported, each bar with room above what was measured."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 import certistar
 from critics.verdict import verdict_record
 from tests.test_report import THREE, make_run
-from tools.loaded_lines import lines_of, loaded_lines
+from tools.loaded_lines import ROOT, lines_of, loaded_lines
 
 BARS = {"compare": 8_000, "configuration": 6_000, "help": 1_000, "filter": 20_000, "judge": 16_000, "recheck": 9_000}
 """At most so many lines; `python -m tools.loaded_lines certistar compare RUN --modules` shows which."""
@@ -58,10 +60,38 @@ def test_rechecking_a_certificate_loads_the_replay_alone(tmp_path: Path) -> None
 COMMANDS = ("report", "judge", "recheck", "export", "doctor", "evaluate")
 
 
-@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS)])
-def test_help_loads_next_to_nothing(words: list[str]) -> None:
-    found = loaded_lines(["certistar", *words, "--help"])
-    assert sum(found.values()) <= BARS["help"], found
+HELPS = """
+import contextlib, io, json, os, runpy, sys
+import rich.console, typer.rich_utils  # no modules of ours, and the same for all
+
+for words in json.loads(sys.argv[1]):
+    child = os.fork()
+    if not child:
+        status, sys.argv = 1, ["certistar", *words, "--help"]
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            try:
+                runpy.run_module("training", run_name="__main__", alter_sys=True)
+            except SystemExit as end:
+                status = end.code or 0
+        assert words[-1:] == [] or words[-1] in said.getvalue()
+        os.write(1, (json.dumps([words, list(sys.modules)]) + "\\n").encode())
+        os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0, words
+"""
+
+
+def test_help_loads_next_to_nothing() -> None:
+    asked = [[], *([name] for name in COMMANDS)]
+    done = subprocess.run(
+        [sys.executable, "-c", HELPS, json.dumps(asked)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [words for words, _ in told] == asked
+    for words, modules in told:
+        found = lines_of(modules)
+        assert "training.cli" in found
+        assert sum(found.values()) <= BARS["help"], (words, found)
 
 
 def test_modules_are_counted_once_and_others_not_at_all() -> None:

@@ -45,7 +45,7 @@ else:
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
     for name in ("critics", "rollout", "training"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name)  # what is compiled as well, else each part compiles the house
     shutil.copy(ROOT / "certistar.py", tmp_path)
     return tmp_path
 

@@ -22,7 +22,7 @@ def auditor(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `critics` alone, and an environment in which nothing is installed."""
     folder = tmp_path_factory.mktemp("auditor")
     venv.create(folder / "bare", with_pip=False, symlinks=True)
-    shutil.copytree(ROOT / "critics", folder / "critics", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "critics", folder / "critics")
     return folder
 
 
