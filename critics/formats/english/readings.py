@@ -53,9 +53,11 @@ from critics.replay.first_order.syntax import (
     subformulas,
     terms,
 )
+from critics.replay.semantics import semantics_of
 from critics.text.blocks import answer_of
+from critics.text.english import phrases
 from critics.text.english.discourse import moves
-from critics.text.english.moves import Aim, Claim, Contradicts, Judged, Move, NoneAbout, NotKnown
+from critics.text.english.moves import Aim, Assumed, Claim, Contradicts, Judged, Move, NoneAbout, NotKnown
 from critics.text.english.passage import TextSentence, lines, repeated
 from critics.text.english.span import coverage, painted
 from critics.text.english.statements import CONVENTIONS, Statements, axioms_of, settled
@@ -216,11 +218,14 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
     told: list[Told] = []
     for index, line in enumerate(said):
         text = line.passage.part(0).text
+        heading = phrases.QUESTION_LEADS.fullmatch(text)
+        if heading is not None and heading["heading"] is not None:
+            statements.turn_to(heading["heading"])
         found = moves(text, statements.reads, problem.question, statements.is_fact) if line.is_readable else None
-        if found is None:
-            raise BadMove(
-                index, line.passage.text, Refusal(Malformed, "not_read", f"{line.passage.text!r} is not read")
-            )
+        assumes = found is not None and any(isinstance(move, Assumed) for move in found)
+        if found is None or (assumes and semantics_of(settled(problem)).forward):
+            why = f"{line.passage.text!r}{': nothing may be assumed here' if assumes else ' is not read'}"
+            raise BadMove(index, line.passage.text, Refusal(Malformed, "not_read", why))
         spelled = [each for move in found for each in _spelled(move, problem, [*premises, goal], statements.last)]
         told.append(Told(line, tuple(_with_formulas(spelled, statements, index, line, exclusive=exclusive))))
     if (often := repeated(said)) is not None:
@@ -244,21 +249,13 @@ def _spelled(
         move = replace(move, value=_value(move.value, problem))
     if isinstance(move, NoneAbout):
         # `His age`: of whom the text spoke last.
-        move = replace(
-            move,
-            names=tuple(
-                last or name if name in ("his", "her", "its", "their", "him", "it") else name for name in move.names
-            ),
-        )
+        whose = ("his", "her", "its", "their", "him", "it")
+        move = replace(move, names=tuple(last or name if name in whose else name for name in move.names))
     if not isinstance(move, NoneAbout) or (len(move.names) == 1 and not move.traits):
         yield move, None
         return
-    atoms = {
-        (part.predicate, len(part.arguments))
-        for each in formulas
-        for part in subformulas(each)
-        if isinstance(part, Atom)
-    }
+    parts = [part for each in formulas for part in subformulas(each) if isinstance(part, Atom)]
+    atoms = {(part.predicate, len(part.arguments)) for part in parts}
     names = list(map(Constant, move.names))
     for predicate, arity in sorted(atoms):
         if arity == len(names) and (len(names) > 1 or predicate in move.traits):
@@ -280,12 +277,20 @@ def _with_formulas(
     line: TextSentence,
     *,
     exclusive: bool,
-) -> Iterator[tuple[Move, Formula | None]]:
-    for move, formula in found:
+) -> list[tuple[Move, Formula | None]]:
+    # A pronoun means who was spoken of before it, also where the reasons stand behind: Tom is warm, as all cats are.
+    places = [line.passage.text.find(move.text or "") for move, _ in found]
+    order = sorted(range(len(found)), key=places.__getitem__) if min(places, default=-1) >= 0 else range(len(found))
+    read: dict[int, Formula | None] = {}
+    for at in order:
+        move, formula = found[at]
         text = "" if formula is not None else move.text
         if text:
             inferred = isinstance(move, Claim) and move.inferred
-            formula = statements.next_formula(text, exclusive=exclusive, sentence=index, inferred=inferred)
+            is_aside = order != range(len(found)) and any(places[at] > later for later in places[at + 1 :])
+            formula = statements.next_formula(
+                text, exclusive=exclusive, sentence=index, inferred=inferred, is_aside=is_aside
+            )
         if text and formula is None:
             raise BadMove(index, line.passage.text, Refusal(Malformed, "not_read", f"{text!r} is not read"))
         is_denial = formula is not None and any(isinstance(part, Not) for part in subformulas(formula))
@@ -293,7 +298,8 @@ def _with_formulas(
             # Attack: a step under the name of another. By modus tollens, Pip is a bird.
             why = Refusal(Unproved, "unsupported_sentence", "modus tollens ends in a denial")
             raise BadMove(index, line.passage.text, why)
-        yield move, formula
+        read[at] = formula
+    return [(move, read[at]) for at, (move, _) in enumerate(found)]
 
 
 def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdict:

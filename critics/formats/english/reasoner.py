@@ -6,11 +6,11 @@ known. So is a citation of a premise that does not say so, or has nothing to do 
 
 import re
 from collections.abc import Sequence
-from itertools import combinations
 
+from critics.formats.english.assumptions import Supposition, by_cases, is_contradicted
 from critics.formats.english.entailed_text import BadMove, Case, Outcome, Step
-from critics.formats.english.reasons import is_idle, is_needed, is_unfounded
-from critics.logic.first_order.knowledge import Knowledge, RuleSupport
+from critics.formats.english.reasons import is_idle, is_stated, is_unfounded, joined, left_out, miscited
+from critics.logic.first_order.knowledge import Knowledge
 from critics.logic.first_order.shapes import asks_for, conditions, converses, is_fact, stronger
 from critics.logic.first_order.solvers import Answer
 from critics.replay.first_order.reader import canonical
@@ -21,9 +21,8 @@ from critics.replay.first_order.syntax import (
     constants,
     key,
     negated,
-    predicates,
 )
-from critics.text.english.moves import Aim, Claim, Contradicts, Converse, Judged, Move, NoneAbout, NotKnown, Promise
+from critics.text.english import moves
 from critics.text.english.statements import possibility, ruled_out
 from critics.verdict import Malformed, TimedOut, Unproved
 from critics.verdict.conclusion import Refusal
@@ -49,7 +48,7 @@ class Reasoner:
         self.num_moves = 0
         self.num_before = 0  # Claims of earlier sentences.
         self.is_final = False
-        self.before: Move | None = None
+        self.before: moves.Move | None = None
         self.is_open = False  # True where the text says that the question itself is not known.
         self.doubted: tuple[int, str] | None = None
         """First sentence that calls something unknown: its place and its words."""
@@ -57,6 +56,9 @@ class Reasoner:
         """The first sentence that concludes what is asked before it is proved."""
         self.read_out: set[int] = set()
         """Rules of the context that were said since the last step."""
+        self.supposed: Supposition | None = None
+        self.is_aside = False
+        """True right behind another question than the one that is to be answered."""
         self.labels: dict[int, list[Formula]] = {}
         """By the number that stands before a sentence what it claims; negative in `Step 4: ..`."""
         self.index, self.text = 0, ""
@@ -70,9 +72,9 @@ class Reasoner:
                 self._move(move, formula)
                 self.before = move
                 self.claims += [] if formula is None else [formula]
-                numbers = [] if told.line.label is None else [told.line.label]
+                numbers = [] if told.line.item is None else [told.line.item]
                 numbers += [-int(number) for number in _STEP.findall(self.text)]
-                if isinstance(move, Claim) and formula is not None:
+                if isinstance(move, moves.Claim) and formula is not None:
                     for number in numbers:
                         self.labels.setdefault(number, []).append(formula)
             self.last_claims = self.claims[start:] or self.last_claims
@@ -95,45 +97,87 @@ class Reasoner:
     def _bad(self, reason: str, why: str) -> BadMove:
         return BadMove(self.index, self.text, Refusal(Unproved, reason, f"{self.text!r}: {why}"))
 
-    def _move(self, move: Move, formula: Formula | None) -> None:
-        if self.is_final and not isinstance(move, Judged):
+    def _move(self, move: moves.Move, formula: Formula | None) -> None:
+        if self.is_final and not isinstance(move, moves.Judged):
             raise self._bad("answer_in_context", "the text goes on after its answer")
         match move:
-            case Claim():
+            case moves.Claim():
                 self._claim(move, self.case.goal if formula is None else formula)
-            case NotKnown():
+            case moves.NotKnown():
                 self._not_known(move, formula)
-            case NoneAbout():
+            case moves.NoneAbout():
                 self._none_about(move)
-            case Converse():
+            case moves.Converse():
                 self._check_converse()
-            case Aim(text="", force="asks"):
+            case moves.Aim(text="", force="asks"):
                 pass
-            case Aim():
+            case moves.Aim():
                 self._check_force(move.force)
-                is_step = move.on_the_way and self.num_moves > 0
-                if formula is not None and (key(formula) != key(self.case.goal) and not is_step):
+                self.is_aside = formula is not None and key(formula) != key(self.case.goal)
+                if self.is_aside and not move.on_the_way:
                     raise self._bad("unsupported_sentence", "the question is another")
-            case Contradicts(bare=True):
+                return
+            case moves.Assumed() if formula is not None:
+                self._suppose(formula)
+            case moves.Contradicts() if self.supposed is not None:
+                self._refute(self.supposed, move, formula)
+            case moves.Contradicts(bare=True) if isinstance(self.before, moves.Contradicts):
+                pass
+            case moves.Contradicts(bare=True):
                 raise self._bad("unsupported_sentence", "nothing is assumed that could be contradicted")
-            case Contradicts(step=int(step)):
+            case moves.Contradicts(step=int(step)):
                 # Attack: step 1 says something else.
                 said = [key(part) for each in self.labels.get(-step, ()) for part in conjuncts(each)]
-                if not isinstance(self.before, Aim) or key(negated(self.case.goal)) not in said:
+                if not isinstance(self.before, moves.Aim) or key(negated(self.case.goal)) not in said:
                     raise self._bad("unsupported_sentence", "that step does not deny it")
-            case Contradicts():
-                if move.of_context and not isinstance(self.before, Aim):
+            case moves.Contradicts():
+                if move.of_context and not isinstance(self.before, moves.Aim):
                     raise self._bad("unsupported_sentence", "what contradicts the context is not said")
                 places = [at for number in move.cited for at in self._numbered(number)]
                 if places and not self.known.gives(negated(self.case.goal), places):
                     raise self._bad("unsupported_sentence", "the premise that is cited does not contradict it")
                 self._supported(negated(self.case.goal if formula is None else formula), ())
                 self.num_moves += 1
-            case Judged():
+            case moves.Judged():
                 self._judged(move, formula)
             case _:
-                why = f"{self.text!r}: nothing may be assumed here"
-                raise BadMove(self.index, self.text, Refusal(Malformed, "not_read", why))
+                raise AssertionError(move)
+        self.is_aside = False
+
+    def _suppose(self, formula: Formula) -> None:
+        """Assume something for a while."""
+        self._close()
+        if key(formula) in self.known.keys or key(negated(formula)) in self.known.keys:
+            raise self._bad("unsupported_sentence", "it is known, or its denial is")
+        self.supposed = Supposition(formula, len(self.known.formulas))
+        self.known.add(formula)
+
+    def _close(self, proved: Formula | None = None) -> None:
+        """Give up an assumption: what was said under it holds if it does, or its denial is proved."""
+        supposed, self.supposed = self.supposed, None
+        if supposed is None:
+            return
+        if not supposed.said:
+            raise self._bad("unsupported_sentence", "the assumption before it is used for nothing")
+        self.known.forget(supposed.start)
+        found = list(map(supposed.implies, supposed.said)) if proved is None else [proved]
+        # They are said before the sentence that ends the proof.
+        self.claims[self.num_before : self.num_before] = found
+        for said in found:
+            self.known.add(said)
+
+    def _refute(self, supposed: Supposition, move: moves.Contradicts, formula: Formula | None) -> None:
+        """Give up an assumption that contradicts what is known, which is what was said last, or what is named."""
+        named = [self.known.formulas[at] for number in move.cited for at in self._numbered(number)]
+        if formula is not None:
+            self._supported(formula, ())
+            named.append(formula)
+        if not is_contradicted(self.known, named or supposed.said):
+            raise self._bad("unsupported_sentence", "nothing contradicts it")
+        denial = negated(supposed.assumed)
+        self._close(denial)
+        self.steps.append(Step(self.index, denial))
+        self.num_moves += 1
 
     def _check_force(self, force: str) -> None:
         """Hold the question, said again as what is to be shown or was shown, to it."""
@@ -143,22 +187,24 @@ class Reasoner:
         if force == "concludes" and self.claims and key(self.case.goal) not in self.known.keys:
             self.hoped = self.hoped or (self.index, self.text)
 
-    def _claim(self, move: Claim, formula: Formula) -> None:
+    def _claim(self, move: moves.Claim, formula: Formula) -> None:
         formula = formula if self._has_modals else ruled_out(formula)
+        if self.supposed is not None and (move.of_cases or self.supposed.is_condition_of(formula)):
+            self._close()
         possible = possibility(formula)
-        is_given = move.promise is Promise.QUOTED
+        is_given = move.promise is moves.Promise.QUOTED
         premises = range(self.known.num_premises)
         self.num_moves += 1
         if possible is not None:
-            is_reasoned = is_given or move.cited or move.because
-            if is_reasoned or any(
-                self.known.follows(each, premises) is not Answer.SATISFIABLE for each in (possible, Not(possible))
-            ):
+            both = (possible, Not(possible))
+            is_open = all(self.known.follows(each, premises) is Answer.SATISFIABLE for each in both)
+            if is_given or move.cited or move.because or not is_open:
                 # Attack: say of what is so, or cannot be so, that it may be so.
                 raise self._bad("unsupported_sentence", "the context settles it, or does not say it")
             self.doubted = self.doubted or (self.index, self.text)
             return
-        cited = tuple(at for number in move.cited for at in self._numbered(number))
+        groups = [self._numbered(number) for number in move.cited]
+        cited = tuple(at for group in groups for at in group)
         self._check_promise(formula, move.promise)
         if move.because:
             self._rests(formula, move)
@@ -168,10 +214,13 @@ class Reasoner:
             # Attack: if Ned is a newt then Pip is a bird, of a Pip that is one.
             raise self._bad("unsupported_sentence", "it says less than what is known")
         if cited:
-            self._cites(conjuncts(formula), cited)
+            reasons = [part for claim in self.claims[len(self.claims) - move.because :] for part in conjuncts(claim)]
+            beside = [self.known.keys[key(part)] for part in reasons if key(part) in self.known.keys]
+            if (why := miscited(self.known, conjuncts(formula), groups, beside)) is not None:
+                raise self._bad("unsupported_sentence", why)
         for part in conjuncts(formula):
-            if is_given and not cited:
-                self._given(part)
+            if is_given and not cited and not is_stated(self.known, part):
+                raise self._bad("unsupported_sentence", "no premise says so")
             is_drawn = move.inferred and not move.because
             support = self._supported(part, cited, len(self.claims) if is_drawn else move.because, is_drawn)
             self._check_read_out(part, move, support)
@@ -192,11 +241,15 @@ class Reasoner:
             raise self._bad("unsupported_sentence", "a premise of that number is not there, or is not read")
         return [self.case.places[number]]
 
-    def _check_read_out(self, part: Formula, move: Claim, rule: int | None) -> None:
+    def _check_read_out(self, part: Formula, move: moves.Claim, rule: int | None) -> None:
         """Hold a step to the rules that were just read out, where some were."""
         if rule is not None and key(part) == key(self.known.formulas[rule]):
             if rule < self.known.num_premises and not is_fact(part):
                 self.read_out.add(rule)
+            return
+        if rule is not None and not is_fact(part) and not move.inferred:
+            # An instance of a rule is read out like the rule.
+            self.read_out |= {rule, self.known.keys[key(part)]}
             return
         said, self.read_out = self.read_out, set()
         is_sourced = move.because or move.cited or move.of_premises
@@ -207,16 +260,16 @@ class Reasoner:
             # Attack: read out one rule and use another.
             raise self._bad("unsupported_sentence", "it does not follow by the rule that was read out")
 
-    def _check_promise(self, formula: Formula, promise: Promise) -> None:
+    def _check_promise(self, formula: Formula, promise: moves.Promise) -> None:
         """Hold what is said to be known, or to have been shown, to it."""
         place = self.known.keys.get(key(formula))
         is_shown = place is not None and place >= self.known.num_premises
-        if promise is Promise.GIVEN and place is None:
+        if promise is moves.Promise.GIVEN and place is None:
             raise self._bad("unsupported_sentence", "it is not known")
-        if promise is Promise.SHOWN and not is_shown:
+        if promise is moves.Promise.SHOWN and not is_shown:
             raise self._bad("unsupported_sentence", "it was not inferred before")
 
-    def _rests(self, formula: Formula, move: Claim | Judged) -> None:
+    def _rests(self, formula: Formula, move: moves.Claim | moves.Judged) -> None:
         """Hold a claim to the reasons that are given for it: with facts and one rule they give it, and none is idle."""
         claims = self.claims[-move.because :]
         reasons = [part for reason in claims for part in conjuncts(reason)]
@@ -241,7 +294,7 @@ class Reasoner:
         if is_idle or key(formula) in map(key, reasons) or any(map(possibility, reasons)):
             raise self._bad("unsupported_sentence", "the reasons that it gives are not those that it needs")
 
-    def _is_guised(self, part: Formula, move: Claim) -> bool:
+    def _is_guised(self, part: Formula, move: moves.Claim) -> bool:
         """Say whether a premise is said to follow that is not asked, nor follows from what the text has told."""
         if key(part) == key(self.case.goal):
             return False
@@ -252,87 +305,33 @@ class Reasoner:
         is_told = key(part) in (recent if move.of_last else told)
         return not is_told and not self.known.gives(part, own)
 
-    def _given(self, part: Formula) -> None:
-        """Hold what is said to stand in the context to it: one premise says it."""
-        wanted = [
-            place
-            for place in range(self.known.num_premises)
-            if predicates(self.known.formulas[place]) & predicates(part)
-        ]
-        if not any(self.known.gives(part, [place]) for place in wanted):
-            raise self._bad("unsupported_sentence", "no premise says so")
-
-    def _cites(self, parts: Sequence[Formula], cited: Sequence[int]) -> None:
-        """Hold a citation to it: each part needs one of the premises, with the facts if it is a rule, and each is used.
-
-        Attack: a claim that holds, with the number of another premise.
-        """
-        used: set[int] = set()
-        for part in parts:
-            says = {place for place in cited if self.known.gives(part, [place])}
-            rules = [place for place in cited if place in self.known.rules and not says]
-            for rule in rules:
-                facts = self.known.facts
-                if self.known.gives(part, [*facts, rule]) and not self.known.gives(part, facts):
-                    says |= {rule, *(place for place in cited if is_needed(self.known, part, place, rule))}
-            if not says:
-                raise self._bad("unsupported_sentence", "the premise that is cited does not say so")
-            used |= says
-        if used != set(cited):
-            raise self._bad("unsupported_sentence", "a premise that is cited has nothing to do with it")
-
     def _supported(self, part: Formula, wanted: Sequence[int], because: int = 0, is_drawn: bool = False) -> int | None:
         """Know one more claim; return the place of the rule that it needs. Raises `BadMove`."""
-        found = self.known.support(part, wanted) or self._joined(part, because, is_drawn)
+        supposed = self.supposed
+        found = self.known.support(part, wanted, assuming=supposed is not None)
+        if supposed is not None:
+            supposed.said.append(part)
+        elif found is None:
+            recent = self.claims[-(because if is_fact(part) else 4) :] if because or not is_fact(part) else []
+            only = self.read_out if is_drawn else None
+            found = joined(self.known, part, recent, wanted, only)
+            found = by_cases(self.known, part) if found is None and (because or is_drawn) else found
         if found is None:
             whole = self.known.follows(part, range(len(self.known.formulas)))
             if whole is Answer.UNDECIDED:
-                raise BadMove(
-                    self.index, self.text, Refusal(TimedOut, "solver_budget", f"{self.text!r} takes too long")
-                )
+                refusal = Refusal(TimedOut, "solver_budget", f"{self.text!r} takes too long")
+                raise BadMove(self.index, self.text, refusal)
             if whole is Answer.UNSATISFIABLE:
                 raise self._bad("skipped_steps", "it follows in several steps")
             bad = self._bad("unsupported_sentence", "it does not follow")
             bad.claim = part
             raise bad
-        self.steps.append(Step(self.index, part))
-        self.unsaid |= {canonical(self.known.formulas[place]): None for place in self._unsaid(part, found.rule)}
+        self.steps.append(Step(self.index, part if supposed is None else supposed.implies(part)))
+        self.unsaid |= {canonical(self.known.formulas[place]): None for place in left_out(self.known, part, found.rule)}
         self.known.add(part)
         return found.rule
 
-    def _joined(self, part: Formula, because: int, is_drawn: bool) -> RuleSupport | None:
-        """Return the last of two rules that were both just said and give a third: cats are mammals, which are warm.
-
-        Of a fact both stand in the reasons of its own sentence, or were read out since the last step as its facts were:
-        Tom is a cat. Cats are mammals. Mammals are warm. So Tom is warm.
-        """
-        size = because if is_fact(part) else 4
-        parts = [each for claim in self.claims[-size:] if size for each in conjuncts(claim)]
-        told = [place for each in parts if (place := self.known.keys.get(key(each))) in self.known.rules]
-        told = [place for place in told if not is_drawn or not is_fact(part) or place in self.read_out]
-        facts = [at for at in self.known.facts if is_fact(part) and (not is_drawn or self.known.formulas[at] in parts)]
-        for pair in combinations(dict.fromkeys(told), 2):
-            places = [*facts, *pair]
-            if self.known.gives(part, places) and not any(self.known.gives(each, places) for each in stronger(part)):
-                return RuleSupport(pair[1])
-        return None
-
-    def _unsaid(self, part: Formula, rule: int | None) -> list[int]:
-        """Return the premises that a claim needs beside the claims before it; none where one premise says it."""
-        first, words = self.known.num_premises, predicates(part)
-        told = range(first, len(self.known.formulas))
-        stated = [[place] for place in range(first) if words <= predicates(self.known.formulas[place])]
-        if (rule is not None and key(part) == key(self.known.formulas[rule])) or self.known.gives(part, told):
-            return []
-        if any(self.known.gives(part, places) for places in stated):
-            return []
-        needed = [place for place in (*self.known.facts, *(() if rule is None else (rule,))) if place < first]
-        for place in tuple(needed):
-            rest = [other for other in needed if other != place]
-            needed = rest if self.known.gives(part, [*told, *rest]) else needed
-        return needed
-
-    def _not_known(self, move: NotKnown, told: Formula | None) -> None:
+    def _not_known(self, move: moves.NotKnown, told: Formula | None) -> None:
         premises = range(self.known.num_premises)
         formula = self.case.goal if told is None else told
         sides = (formula, negated(formula)) if move.both_ways else (formula,)
@@ -340,7 +339,8 @@ class Reasoner:
         if move.of_last and is_asked and not any(self._told_last(each) for each in (formula, negated(formula))):
             # That the last sentence does not settle the question tells why the text goes on.
             self.num_moves += 1
-            self.is_open = self.is_open or self._is_open(formula)
+            both = (formula, negated(formula))
+            self.is_open |= all(self.known.follows(each, premises) is Answer.SATISFIABLE for each in both)
             return
         if any(self.known.follows(each, premises) is not Answer.SATISFIABLE for each in sides):
             is_said = any(self.known.gives(each, [at]) for each in sides for at in premises)
@@ -361,11 +361,6 @@ class Reasoner:
         parts = [part for claim in self.claims[self.num_before :] or self.last_claims for part in conjuncts(claim)]
         return self.known.gives(formula, [self.known.keys[key(part)] for part in parts if key(part) in self.known.keys])
 
-    def _is_open(self, formula: Formula) -> bool:
-        premises = range(self.known.num_premises)
-        sides = (formula, negated(formula))
-        return all(self.known.follows(each, premises) is Answer.SATISFIABLE for each in sides)
-
     def _check_converse(self) -> None:
         """Hold that the reverse of what was said last does not follow to the premises."""
         turned = [each for claim in self.claims[self.num_before :] or self.last_claims for each in converses(claim)]
@@ -373,7 +368,7 @@ class Reasoner:
             raise self._bad("unsupported_sentence", "there is no reverse, or it holds")
         self.doubted = self.doubted or (self.index, self.text)
 
-    def _none_about(self, move: NoneAbout) -> None:
+    def _none_about(self, move: moves.NoneAbout) -> None:
         """Hold that nothing is told of an object, or nothing else than was said, to the premises that name it."""
         (name,) = move.names
         told = {key(part) for claim in self.claims for part in conjuncts(claim)}
@@ -391,28 +386,29 @@ class Reasoner:
     def _check_told(self, answer: Formula, *, spelled: bool) -> None:
         """Hold the answer to the text's own claims: they give it."""
         told = [place for claim in self.claims if (place := self.known.keys.get(key(claim))) is not None]
-        told += range(self.known.num_premises, len(self.known.formulas))
+        told += self.known.claimed()
         # Attack: true sentences that have nothing to do with the answer, and the answer behind them.
         if (spelled and key(answer) in map(key, self.known.formulas)) or self.known.gives(answer, told):
             return
         raise self._bad("goal_not_reached", "what the text says does not lead to it")
 
-    def _judged(self, move: Judged, formula: Formula | None) -> None:
+    def _judged(self, move: moves.Judged, formula: Formula | None) -> None:
         """Take a value for the question, or what a value says of another statement."""
         value, goal = move.value, self.case.goal
+        self._close()
+        if self.is_aside and formula is None:
+            # Attack: is Ned a newt? Yes.
+            raise self._bad("unsupported_sentence", "it answers another question")
         if self.is_final:
-            kind, reason = (
-                (Malformed, "not_read")
-                if self.text[:5].lower() in ("this ", "that ")
-                else (Unproved, "unsupported_sentence")
-            )
+            is_vague = self.text[:5].lower() in ("this ", "that ")
+            kind, reason = (Malformed, "not_read") if is_vague else (Unproved, "unsupported_sentence")
             raise BadMove(self.index, self.text, Refusal(kind, reason, "something is judged behind the answer"))
         self.is_final = move.is_final
         if formula is not None and key(formula) != key(goal):
             if key(formula) == key(negated(goal)):
                 value = {"true": "false", "false": "true"}.get(value, value)
             elif value == "unknown":
-                self._not_known(NotKnown(self.text, both_ways=True), formula)
+                self._not_known(moves.NotKnown(self.text, both_ways=True), formula)
                 return
             else:
                 self._supported(formula if value == "true" else negated(formula), ())

@@ -1,9 +1,10 @@
 """Reasons that are given for a claim: whether it rests on them, needs them, or says less than what is known."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from itertools import combinations
 
-from critics.logic.first_order.knowledge import Knowledge
-from critics.logic.first_order.shapes import conditions, is_choice, is_existential, stronger
+from critics.logic.first_order.knowledge import Knowledge, RuleSupport
+from critics.logic.first_order.shapes import conditions, is_choice, is_existential, is_fact, stronger
 from critics.replay.first_order.syntax import Formula, conjuncts, key, predicates, subformulas
 
 
@@ -16,7 +17,9 @@ def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula])
     if len(parts) > 1:
         return any(is_unfounded(known, part, reasons) for part in parts)
     facts = [place for place in known.facts if key(known.formulas[place]) != key(formula)]
+    choices = [reason for reason in reasons if is_choice(reason)]
     others = [place for place in facts if key(known.formulas[place]) not in told]
+    others = [place for place in others if not any(known.gives(choice, [place]) for choice in choices)]
     is_step = False
     for rule in [(), *((place,) for place in known.rules)]:
         if known.gives(formula, [*facts, *rule]):
@@ -61,3 +64,70 @@ def is_needed(known: Knowledge, part: Formula, place: int, rule: int) -> bool:
     said = known.formulas[place]
     others = [other for other in known.facts if not known.gives(said, [other])]
     return place in known.facts and not known.gives(part, [*others, rule])
+
+
+def is_stated(known: Knowledge, part: Formula) -> bool:
+    """Say whether one premise says a claim by itself."""
+    wanted = [place for place in range(known.num_premises) if predicates(known.formulas[place]) & predicates(part)]
+    return any(known.gives(part, [place]) for place in wanted)
+
+
+def miscited(
+    known: Knowledge, parts: Sequence[Formula], groups: Sequence[Sequence[int]], beside: Sequence[int]
+) -> str | None:
+    """Return what is wrong with a citation: each part needs one of the premises, and of each number something is used.
+
+    Two rules may be cited that give the part together; `beside` are the reasons that are given with the numbers.
+    Attack: a claim that holds, with the number of another premise.
+    """
+    used: set[int] = set()
+    cited = [at for group in groups for at in group]
+    for part in parts:
+        says = {place for place in cited if known.gives(part, [place])}
+        rules = [place for place in (*cited, *beside) if place in known.rules and not says]
+        for rule in rules:
+            if known.gives(part, [*known.facts, rule]) and not known.gives(part, known.facts):
+                says |= {rule, *(place for place in cited if is_needed(known, part, place, rule))}
+        if not says and len(rules) == 2 and known.gives(part, [*known.facts, *rules]):
+            says = {*rules, *(place for place in cited if place in known.facts)}
+        if not says.intersection(cited):
+            return "the premise that is cited does not say so"
+        used |= says
+    if not all(used.intersection(group) for group in groups):
+        return "a premise that is cited has nothing to do with it"
+    return None
+
+
+def joined(
+    known: Knowledge, part: Formula, recent: Sequence[Formula], wanted: Sequence[int], only: Set[int] | None
+) -> RuleSupport | None:
+    """Return the last of two rules that were both just said and give a third: cats are mammals, which are warm.
+
+    Of a fact both stand in the reasons of its own sentence, or were read out since the last step (`only`) as its facts
+    were: Tom is a cat. Cats are mammals. Mammals are warm. So Tom is warm.
+    """
+    parts = [each for claim in recent for each in conjuncts(claim)]
+    told = [place for each in parts if (place := known.keys.get(key(each))) in known.rules]
+    told += [place for place in wanted if place in known.rules]
+    told = [place for place in told if only is None or not is_fact(part) or place in only]
+    facts = [at for at in known.facts if is_fact(part) and (only is None or known.formulas[at] in parts)]
+    for pair in combinations(dict.fromkeys(told), 2):
+        places = [*facts, *pair]
+        if known.gives(part, places) and not any(known.gives(each, places) for each in stronger(part)):
+            return RuleSupport(pair[1])
+    return None
+
+
+def left_out(known: Knowledge, part: Formula, rule: int | None) -> list[int]:
+    """Return the premises that a claim needs beside the claims before it; none where one premise says it."""
+    first, words, told = known.num_premises, predicates(part), known.claimed()
+    stated = [[place] for place in range(first) if words <= predicates(known.formulas[place])]
+    if (rule is not None and key(part) == key(known.formulas[rule])) or known.gives(part, told):
+        return []
+    if any(known.gives(part, places) for places in stated):
+        return []
+    needed = [place for place in (*known.facts, *(() if rule is None else (rule,))) if place < first]
+    for place in tuple(needed):
+        rest = [other for other in needed if other != place]
+        needed = rest if known.gives(part, [*told, *rest]) else needed
+    return needed

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from critics.logic.first_order.shapes import is_fact
+from critics.logic.first_order.shapes import is_choice, is_fact, stronger
 from critics.logic.first_order.solvers import Answer
 from critics.replay.first_order.smtlib import script
 from critics.replay.first_order.syntax import (
+    Compound,
     Formula,
     Not,
     conjuncts,
@@ -43,6 +44,7 @@ class Knowledge:
         self.rules: list[int] = []
         self.keys: dict[str, int] = {}
         said = [*premises, *others]
+        said += [case for formula in said if is_choice(formula) for case in stronger(formula)]
         parts = [part for formula in said for part in (formula, *conjuncts(formula), negated(formula))]
         listed = list(dict.fromkeys(parts))
         z3: Any = import_module("z3")
@@ -64,10 +66,22 @@ class Knowledge:
         (self.facts if is_fact(formula) else self.rules).append(place)
         self.keys.setdefault(key(formula), place)
 
+    def claimed(self) -> list[int]:
+        """Return the places of what was added behind the premises."""
+        return [place for place in (*self.facts, *self.rules) if place >= self.num_premises]
+
+    def forget(self, start: int) -> None:
+        """Use nothing any more that was added at this place or later."""
+        self.facts = [place for place in self.facts if place < start]
+        self.rules = [place for place in self.rules if place < start]
+        self.keys = {said: place for said, place in self.keys.items() if place < start}
+
     def _term(self, formula: Formula) -> Any:
-        """Return a formula as Z3's; all that is not known from the start is a denial of what is."""
+        """Return a formula as Z3's; what is not known from the start is a denial or an implication of what is."""
         if formula in self._terms:
             return self._terms[formula]
+        if isinstance(formula, Compound):
+            return self._z3.Implies(*map(self._term, formula.operands))
         assert isinstance(formula, Not), formula
         return self._z3.Not(self._term(formula.body))
 
@@ -88,17 +102,30 @@ class Knowledge:
         """Say whether a claim follows from the formulas at these places."""
         return self.follows(claim, places) is Answer.UNSATISFIABLE
 
-    def support(self, claim: Formula, wanted: Sequence[int] = ()) -> RuleSupport | None:
-        """Return the one rule that a claim needs; None where no one is enough. `wanted` are tried first."""
+    def shows(self, claim: Formula, rule: Sequence[int]) -> bool:
+        """Say whether the facts, the denial of the claim apart, and a rule give a claim without contradicting it.
+
+        Attack: assume what cannot be, and say what you like.
+        """
+        denial = negated(claim)
+        apart = {key(part) for part in (claim, denial, *conjuncts(denial))}
+        places = [*(place for place in self.facts if key(self.formulas[place]) not in apart), *rule]
+        return self.gives(claim, places) and not self.gives(denial, places)
+
+    def support(self, claim: Formula, wanted: Sequence[int] = (), *, assuming: bool = False) -> RuleSupport | None:
+        """Return the one rule that a claim needs; None where no one is enough. `wanted` are tried first.
+
+        Under an assumption (`assuming`) what is known may contradict itself, and gives only what it does not deny.
+        """
         known = self.keys.get(key(claim))
         if known is not None:
             return RuleSupport(known)
-        if is_fact(claim) and self.follows(claim, self.facts) is Answer.UNSATISFIABLE:
+        if is_fact(claim) and (self.shows(claim, ()) if assuming else self.gives(claim, self.facts)):
             return RuleSupport(None)
         words = predicates(claim)
         rules = [place for place in self.rules if place in wanted]
         rules += [place for place in self.rules if place not in wanted and predicates(self.formulas[place]) & words]
         for rule in rules:
-            if self.follows(claim, [*self.facts, rule]) is Answer.UNSATISFIABLE:
+            if self.shows(claim, [rule]) if assuming else self.gives(claim, [*self.facts, rule]):
                 return RuleSupport(rule)
         return None

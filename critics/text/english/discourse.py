@@ -46,6 +46,9 @@ def moves(sentence: str, reads: Reads, question: str = "", is_fact: Reads = lamb
         return [Aim("")]
     if phrases.QUESTION_LEADS.fullmatch(sentence) or not wording.stripped(sentence):
         return []
+    asked = phrases.ASKED.fullmatch(sentence)
+    if asked is not None and reads(asked["about"]):
+        return [Aim(asked["about"], on_the_way=True)]
     return None if sentence.rstrip("\"')* ").endswith("?") else _Sentence(reads, is_fact).read(sentence, Claim(""), 0)
 
 
@@ -99,10 +102,8 @@ class _Sentence:
         for pattern, form in phrases.REWORDED:
             other = pattern.fullmatch(text)
             if other is not None:
-                said = self.read(
-                    form.format(**{name: told or "" for name, told in other.groupdict().items()}), mode, depth + 1
-                )
-                if said is not None:
+                groups = {name: told or "" for name, told in other.groupdict().items()}
+                if (said := self.read(form.format(**groups), mode, depth + 1)) is not None:
                     return said
         topic = phrases.TOPIC.match(text)
         if topic is not None:
@@ -112,18 +113,8 @@ class _Sentence:
                 return said
         if phrases.GIVEN.fullmatch(text):
             return [Claim("", promise=Promise.QUOTED)]
-        for one in (
-            self._judged,
-            self._answer,
-            self._refuted,
-            self._ending,
-            self._contradicts,
-            self._aim,
-            self._unknown,
-            self._since,
-            self._led,
-            self._backed,
-        ):
+        judging = (self._judged, self._answer, self._refuted, self._ending, self._contradicts)
+        for one in (*judging, self._aim, self._unknown, self._since, self._led, self._backed):
             found = one(text, mode, depth)
             if found is not None:
                 return found
@@ -168,8 +159,14 @@ class _Sentence:
         """Nothing else follows; assume that A; this is a contradiction."""
         if phrases.EXHAUSTED.fullmatch(text) is not None:
             return [NothingElse()]
-        if (match := phrases.ASSUMES.match(text)) is not None and self.reads(text[match.end() :]):
-            return [Assumed(text[match.end() :])]
+        if (match := phrases.ASSUMES.match(text)) is not None:
+            rest = text[match.end() :]
+            for then in [None, *re.finditer(r", (?:then|so|and) (?:(?:so|then),? )?", rest)]:
+                about = rest if then is None else rest[: then.start()]
+                after = [] if then is None else self.read(rest[then.end() :], Claim("", inferred=True), depth + 1)
+                is_plain = then is None and about[:3].lower() != "if "
+                if after is not None and self.reads(about) and (is_plain or self.is_fact(about)):
+                    return [Assumed(about), *after]
         if (match := phrases.CONTRADICTION.match(text)) is not None:
             if not (rest := text[match.end() :]):
                 return [Contradicts("", bare=re.search("statement", match[0]) is None)]
@@ -206,12 +203,7 @@ class _Sentence:
             return None if wording.cited(match) else [Judged("false", about)]
         is_given = match["how"].lower().startswith(("stated", "given"))
         return [
-            Claim(
-                about,
-                inferred=not is_given,
-                promise=Promise.QUOTED if is_given else Promise.NONE,
-                cited=wording.cited(match),
-            ),
+            Claim(about, not is_given, Promise.QUOTED if is_given else Promise.NONE, wording.cited(match)),
             Judged("true", about),
         ]
 
@@ -229,10 +221,8 @@ class _Sentence:
             plan = rest[end + 1 :].strip(wording.EDGES)
             after = [] if not plan or phrases.PLAN.fullmatch(plan) else self.read(plan, Claim(""), depth + 1)
             if after is not None:
-                on_the_way = force == "asks" and re.match(
-                    rf"(?:so |then )?{phrases.WE} (?:need|have)\b", text, phrases.ANY_CASE
-                )
-                return [Aim(about, on_the_way is not None, force), *after]
+                needs = re.match(rf"(?:so |then )?{phrases.WE} (?:need|have)\b", text, phrases.ANY_CASE)
+                return [Aim(about, force == "asks" and needs is not None, force), *after]
         return self._goal(text, depth)
 
     def _goal(self, text: str, depth: int) -> list[Move] | None:
@@ -244,7 +234,7 @@ class _Sentence:
         # Attack: `we need to verify that A` of what was refuted.
         force = "asks" if match["that"] is None else "aims"
         if self.reads(about):
-            return [Aim(about, match["sub"] is not None, force)]
+            return [Aim(about, match["sub"] is not None or match["top"] is None, force)]
         for joint in phrases.JOINTS.finditer(match["about2"] or ""):
             said = wording.unquoted(joint.string[: joint.start()])
             after = self.read(joint.string[joint.end() :], Claim("", bool(joint["so"])), depth + 1)
@@ -301,9 +291,8 @@ class _Sentence:
         if match is None:
             return None
         if (numbered := phrases.CITES.match(text)) is not None:
-            found = self.read(
-                text[numbered.end() :], replace(mode, cited=wording.listed(numbered["numbers"])), depth + 1
-            )
+            citing = replace(mode, cited=wording.listed(numbered["numbers"]))
+            found = self.read(text[numbered.end() :], citing, depth + 1)
             if found is not None:
                 return found
         rest = re.sub(r",? and (?:since|because|given that|as) ", ", and ", text[match.end() :])
@@ -321,6 +310,7 @@ class _Sentence:
         match = phrases.CONNECTIVE.match(text)
         if match is not None:
             inner = replace(mode, inferred=mode.inferred or concludes or bool(match["infers"]), of_last=of_last)
+            inner = replace(inner, of_cases=mode.of_cases or match["cases"] is not None)
             found = self.read(text[match.end() :], inner, depth + 1)
             if found is not None:
                 return found
@@ -429,17 +419,13 @@ class _Sentence:
                 return wording.backed_by(said, reason, loosely=True)
         joints = sorted(phrases.JOINTS.finditer(text), key=lambda joint: (not joint["so"], not joint["because"]))
         for joint in joints:
-            first = self.read(
-                text[: joint.start()], mode if not joint["because"] else replace(mode, inferred=True), depth + 1
-            )
+            before = replace(mode, inferred=True) if joint["because"] else mode
+            first = self.read(text[: joint.start()], before, depth + 1)
             if first is None:
                 continue
             inferred = bool(joint["so"])
-            second = self.read(
-                text[joint.end() :],
-                Claim("", True) if inferred else replace(mode, inferred=False, because=0, of_last=False),
-                depth + 1,
-            )
+            behind = Claim("", True) if inferred else replace(mode, inferred=False, because=0, of_last=False)
+            second = self.read(text[joint.end() :], behind, depth + 1)
             if second is not None:
                 if joint["because"]:
                     return wording.backed_by(first, second)

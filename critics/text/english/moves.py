@@ -37,6 +37,8 @@ class Claim:
     """True if it is said to follow from the premises, whichever: `from the premises, we can infer that`."""
     of_last: bool = False
     """True if it is said to follow from the sentence before: `this means that`, `so`."""
+    of_cases: bool = False
+    """True if it is said to hold in each case: `in both cases`."""
 
 
 @dataclass(frozen=True, slots=True)

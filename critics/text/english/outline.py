@@ -127,7 +127,7 @@ class _Units:
         if not text:
             return None
         said = self.outline.read(text)
-        if said is None:
+        if said is None or (isinstance(move, moves.Claim) and move.of_cases):
             raise _UnreadError
         start = self.passage.text.find(text, self.end)
         # A, because B: the reason is told first.

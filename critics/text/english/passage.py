@@ -66,6 +66,8 @@ class TextSentence:
     label: int | None = None
     is_readable: bool = True
     """False where it has a character that this English has not, or the same words three times in a row."""
+    item: int | None = None
+    """The number of the line that it stands in: `3. Tom is a cat. So he is warm.`"""
 
 
 def repeated(said: Iterable[TextSentence]) -> int | None:
@@ -99,7 +101,8 @@ def _sentences(line: str, at: int, question: str) -> Iterator[TextSentence]:
         passage = _unmarked(line, start, end, at)
         if passage.text:
             is_readable = _EXPECTED.issuperset(passage.text) and _STUTTER.search(passage.text) is None
-            yield TextSentence(passage, label, is_readable)
+            item = label if label is not None or head["number"] is None else int(head["number"])
+            yield TextSentence(passage, label, is_readable, item)
         if end > start:
             inline = re.fullmatch(r"\(?(\d{1,3})[.):]", passage.text)
             label = None if inline is None else int(inline[1])

@@ -173,13 +173,22 @@ class Statements:
         formula = found.exclusive if exclusive else found.formula
         return formula if self._has_duties else concluded(formula)
 
+    def turn_to(self, name: str) -> None:
+        """Speak of somebody from here on, whom a heading names."""
+        self._last = name.lower() if name[:4].lower() == "the " else f'"{name}"'
+        self._rule, self._is_single = None, True
+
     @property
     def last(self) -> str | None:
         """The one object that the last statement was about, as formulas name it."""
         return None if self._last is None else self._last.strip('"').lower()
 
-    def next_formula(self, text: str, *, exclusive: bool, sentence: int = 0, inferred: bool = True) -> Formula | None:
+    def next_formula(
+        self, text: str, *, exclusive: bool, sentence: int = 0, inferred: bool = True, is_aside: bool = False
+    ) -> Formula | None:
         """Return the formula of the next statement of a text; `he` is who alone the one before was about.
+
+        A rule that is given as a reason behind its claim (`is_aside`) changes nothing of that.
 
         Between them may stand rules about every or no such thing, in sentences of their own, of whose words alone a
         conclusion is: Tom is a cat. Every cat is warm. So he is warm.
@@ -196,6 +205,8 @@ class Statements:
             # Attack: every man works. He is big.
             return None
         names = constants(formula)
+        if is_aside and (not names or text[:3].lower() == "if "):
+            return formula
         if self._last is not None and not names and _EVERY.match(text):
             self._rule = (sentence, heard | (frozenset() if self._rule is None else self._rule[1]))
             self._is_single = False

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from critics.text.english import phrases
-from critics.text.english.moves import Aim, Claim, Judged, Move, NotKnown, Promise
+from critics.text.english.moves import Aim, Claim, Contradicts, Judged, Move, NotKnown, Promise
 from critics.text.english.passage import TextSentence
 from critics.text.english.phrases import ANY_CASE, ORDINALS
 
@@ -81,6 +81,9 @@ def backed_by(said: list[Move], reasons: list[Move], *, loosely: bool = False) -
     first = next((at for at, move in enumerate(said) if not isinstance(move, Claim) or move.inferred), None)
     drawn = None if first is None else said[first]
     if first is None or not isinstance(drawn, Claim | Judged) or drawn.because:
+        return [*reasons, *said]
+    if any(isinstance(reason, Contradicts) for reason in reasons):
+        # This is a contradiction, so Tom is not warm.
         return [*reasons, *said]
     if all(isinstance(reason, Claim) for reason in reasons):
         backed = replace(drawn, because=len(reasons) + first, loosely=loosely)
