@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, cast
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from critics.formats.names import Programmed
 
@@ -73,7 +73,7 @@ class DialogSettings(Settings):
         """Return the settings of an actor that was trained on such dialogs: without examples (section 4.1)."""
         return self.model_copy(update={"examples": 0})
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, JsonValue]:
         """Return the JSON form."""
         own = DialogSettings.model_fields.keys() - {"instructions"}
         return {**self.model_dump(include=own), **({} if self.instructions else {"instructions": False})}
@@ -111,7 +111,7 @@ class ProgramSettings(Settings):
         """Return the settings of a translator that was trained on its own programs: without examples."""
         return self.model_copy(update={"examples": 0})
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, JsonValue]:
         """Return the JSON form."""
         record = self.model_dump(mode="json", include=ProgramSettings.model_fields.keys() - {"language"})
         named = {{"examples": "num_examples", "samples": "num_samples"}.get(key, key): record[key] for key in record}
@@ -131,7 +131,7 @@ class RoundTripSettings(Settings):
     leaks: Literal["end", "count"] = "end"
     """end: a description that copies the formula ends its trip. count: it goes on, to measure what leaks are worth."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, JsonValue]:
         """Return the JSON form."""
         return self.model_dump(include=set(RoundTripSettings.model_fields))
 
@@ -157,7 +157,7 @@ class ServerSettings(Settings):
     timeout_s: Annotated[float, Field(gt=0)] = 600
     logprobs: bool = False
     """Keep the log-probabilities of the tokens where the server gives them."""
-    extra_body: Mapping[str, Any] = Field(default_factory=dict[str, Any])
+    extra_body: Mapping[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     """Further fields of every request, such as a server's own sampling parameters; kept in the traces."""
 
     @model_validator(mode="after")

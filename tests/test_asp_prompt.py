@@ -11,7 +11,6 @@ from critics.problem import Attempt, Problem
 from critics.verdict import Certified
 from rollout.actor_critic.feedback import Reply, review
 from rollout.actor_critic.prompt import (
-    ActorPrompt,
     Correction,
     Guideline,
     SolvedReply,
@@ -26,7 +25,7 @@ from rollout.actor_critic.prompt import (
 from rollout.policies.policy import ScriptedPolicy
 from rollout.published.logic_forms import LOGIC_CLASSES
 from rollout.records.sampling import Sampling
-from rollout.settings import FeedbackDepth
+from rollout.settings import DialogSettings, FeedbackDepth
 from tools.logic_classes import classify, coverage, question, read_classes
 
 
@@ -79,23 +78,23 @@ def test_eight_examples_show_a_main_class_each_and_twenty_show_all_nine() -> Non
 
 
 def test_sections_can_be_left_out() -> None:
-    full = system_text(ActorPrompt(examples=20))
+    full = system_text(DialogSettings(examples=20))
     assert full.count("### Example") == 20
-    assert system_text(ActorPrompt()).count("### Example") == 8
-    assert "### Example" not in system_text(ActorPrompt().trained())
+    assert system_text(DialogSettings()).count("### Example") == 8
+    assert "### Example" not in system_text(DialogSettings().trained())
     for name in LOGIC_CLASSES:
         [guideline] = [each for each in guidelines() if each.form == name]
         assert guideline.shown() in full
-        assert guideline.shown() not in system_text(ActorPrompt(guidelines=False))
+        assert guideline.shown() not in system_text(DialogSettings(guidelines=False))
     [both_ways] = [each for each in guidelines() if each.form == "both-ways"]
     assert both_ways.shown() in full
     assert all(each.shown() in full for each in corrections())
-    untested = system_text(ActorPrompt(tests=False, incremental=True))
+    untested = system_text(DialogSettings(tests=False, depth="compile", portion_size=1))
     assert "test" not in untested.lower()
     assert "infer-All" not in untested
     assert '"Tests"' not in untested
     assert "test" not in portion(["A."], 2, so_far="{}", tests=False).lower()
-    assert "portions" in system_text(ActorPrompt(incremental=True))
+    assert "portions" in system_text(DialogSettings(portion_size=1))
     assert "portions" not in full
 
 

@@ -10,7 +10,7 @@ import pytest
 from critics.errors import InputError, RunFailed
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.actor_critic.feedback import DialogReviewPool, Reply, mends, review, review_here
+from rollout.actor_critic.feedback import DialogReviewPool, Reply, mends, review
 from rollout.decoding.guide import Guide
 from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.records.sampling import Sampling
@@ -18,6 +18,7 @@ from rollout.records.steps import DialogReview
 from rollout.records.traces import Trace
 from rollout.settings import DialogSettings
 from rollout.strategies.dialog import after_retries, converse
+from tests.in_process import review_here
 
 CONTEXT = "Dogs that swim are wet.\nRex is a dog.\nRex swims."
 PROBLEM = Problem("p", "mine", CONTEXT, "Is Rex wet?", None, "true", meta={"num_premises": 3})

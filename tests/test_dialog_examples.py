@@ -10,9 +10,8 @@ import pytest
 
 from critics.errors import InputError
 from critics.judge import judge_record
-from rollout.actor_critic.feedback import review_here
-from rollout.actor_critic.prompt import ActorPrompt, solved_examples, system_text
 from rollout.actor_critic.prompt import opening as actor_opening
+from rollout.actor_critic.prompt import solved_examples, system_text
 from rollout.policies.policy import Completion, HuggingFacePolicy, ScriptedPolicy, load_tokenizer
 from rollout.prompts.conversation import as_text, message
 from rollout.prompts.style import PromptStyle
@@ -21,6 +20,7 @@ from rollout.records.traces import Judgement, Trace, read_trace, with_judgement
 from rollout.servers.policy import ServerPolicy
 from rollout.settings import DialogSettings, ServerSettings
 from rollout.strategies.dialog import converse
+from tests.in_process import review_here
 from tests.rehearsal.server import Sent, completion, listening, sent
 from training.configuration.learning import LessonConfig
 from training.curation.filters import kept
@@ -67,7 +67,7 @@ def test_a_dialog_teaches_its_last_rectification_and_the_direct_way() -> None:
 
 def test_a_lesson_shows_no_examples_whatever_the_actor_was_shown() -> None:
     for lesson in lessons(MENDED, LessonConfig()):
-        assert lesson.messages[0]["content"] == system_text(ActorPrompt().trained())
+        assert lesson.messages[0]["content"] == system_text(DialogSettings().trained())
         assert "### Example" not in lesson.messages[0]["content"]
     assert "### Example" in MENDED.messages[0]["content"]
 
@@ -153,7 +153,7 @@ def test_of_portions_only_the_last_teaches() -> None:
     assert [turn.portion for turn in record.turns] == [0, 0, 1]
     (direct,) = lessons(record, LessonConfig())
     assert begun in direct.messages[1]["content"]
-    assert direct.messages[0]["content"] == system_text(ActorPrompt(incremental=True, examples=0))
+    assert direct.messages[0]["content"] == system_text(settings)
     assert "R3: " in direct.messages[1]["content"]
 
 

@@ -10,12 +10,13 @@ import pytest
 from critics.formats.asp.examination import prepare, run, shown_answer_sets, told_in_full
 from critics.judge import judge_record
 from critics.problem import Problem
-from rollout.actor_critic.feedback import Reply, review, review_here
+from rollout.actor_critic.feedback import Reply, review
 from rollout.policies.policy import ScriptedPolicy
 from rollout.records.sampling import Sampling
 from rollout.records.steps import DialogReview, read_steps
 from rollout.settings import DialogSettings
 from rollout.strategies.dialog import converse
+from tests.in_process import review_here
 from training.curation.filters import judged
 from training.reporting.leaderboard import LeaderboardEntry, over_retries
 from training.rounds.evaluation import measure
@@ -115,7 +116,7 @@ def test_reviews_of_older_traces_count_the_tests_that_fail() -> None:
         "kind": "turn", "completion_ids": [], "finished": True, "seed": 1, "portion": 0, "retry": 0, "refused": False,
         "review": {"kind": "tests", "reason": "", "part": "", "told": "", "num_tests": 3, "failing": [2]},
     }  # fmt: skip
-    [step] = read_steps({"steps": [turn]})
+    [step] = read_steps([turn])
     assert step.review.num_met == 2  # type: ignore[union-attr]
     assert "unmet" not in step.review.record()  # type: ignore[union-attr]
 

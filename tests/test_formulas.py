@@ -30,7 +30,6 @@ from rollout.formulas.derivation import (
     symbols,
     uses,
 )
-from rollout.formulas.expression import regex_of
 from rollout.formulas.generator import generate
 from rollout.formulas.languages import (
     EnglishFirstOrderFormulas,
@@ -247,15 +246,6 @@ def test_automata_are_counted_without_their_sink():
     for text, (states, edges, density) in known.items():
         found = automaton_sizes(read_regex(text), "01")
         assert found == {"states": states, "edges": edges, "density": density}
-
-
-def test_what_a_derivation_writes_is_the_tree_that_is_read():
-    rng = random.Random(8)
-    for depth in range(2, 30):
-        derivation = draw(REGEX, "depth", depth, rng)
-        assert derivation is not None
-        written = [rng.choice("01") if symbol == "a" else symbol for symbol in symbols(derivation)]
-        assert regex_of(written) == read_regex("".join(written))
 
 
 def test_letters_come_from_the_alphabet():

@@ -109,15 +109,16 @@ def test_two_hundred_problems_of_a_strangers_go_through_a_run_as_the_page_says(
     (tmp_path / "mine.yaml").write_text(config)
     table(tmp_path / "train.csv", *rows[:150])
     table(tmp_path / "test.csv", *rows[150:])
-    limits = {"certistar run": ["--set", "sampling.max_new_tokens=80", "--set", "training.max_steps=4"]}
+    fewer = ("star.problems_per_round=40", "evaluation.num_problems=20", "sampling.max_new_tokens=80")
+    limits = {"certistar run": [f"--set={key}" for key in (*fewer, "training.max_steps=2")]}
     for line in commands.splitlines():
         words = shlex.split(line, comments=True)
         done = CliRunner().invoke(app, [*words[1:], *limits.get(" ".join(words[:2]), [])])
         assert done.exit_code == 0, done.output
     arms = json.loads((tmp_path / "run" / "report.json").read_text())["arms"]
-    assert {name: arm["rounds"][0]["n"] for name, arm in arms.items()} == {"strict": 50, "right": 50}
+    assert {name: arm["rounds"][0]["n"] for name, arm in arms.items()} == {"strict": 20, "right": 20}
     traces = list(read_records(tmp_path / "run/strict/seed-0/round-000/traces.jsonl"))
-    assert len(traces) == 150
+    assert len(traces) == 40
     assert any(trace["judgement"]["verdict"] == "certified" for trace in traces)
     assert all(list((tmp_path / "run" / arm).rglob("adapter_model.safetensors")) for arm in arms)
 

@@ -13,7 +13,6 @@ from critics.errors import InputError
 from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy
 from rollout.policies.reasoning import AnswersOnly
 from rollout.programs.prompt import solved_examples
-from rollout.programs.review import review_here
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling
 from rollout.records.steps import ChosenSample, ProgramReply, Rating
@@ -21,6 +20,7 @@ from rollout.records.traces import Trace
 from rollout.servers.policy import ServerPolicy
 from rollout.settings import ProgramSettings, ServerSettings
 from rollout.strategies.programs import refine
+from tests.in_process import review_here
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 BROKEN = LSAT.program.replace("speaks(Levy) ==", "speaks({}) ==")

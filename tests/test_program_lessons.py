@@ -7,12 +7,12 @@ from critics.judge import judge_record
 from rollout.policies.policy import Completion, ScriptedPolicy
 from rollout.programs.lessons import after_refinements, direct_messages
 from rollout.programs.prompt import opening, solved_examples
-from rollout.programs.review import review_here
 from rollout.records.sampling import Sampling
 from rollout.records.steps import ChosenSample, versions
 from rollout.records.traces import Trace, with_judgement
 from rollout.settings import ProgramSettings
 from rollout.strategies.programs import refine
+from tests.in_process import review_here
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 GOOD = LSAT.program

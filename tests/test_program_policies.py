@@ -7,13 +7,13 @@ import pytest
 from critics.judge import judge_record
 from rollout.policies.policy import HuggingFacePolicy
 from rollout.programs.prompt import solved_examples
-from rollout.programs.review import review_here
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling
 from rollout.records.steps import ChosenSample, ProgramReply, Rating
 from rollout.records.traces import BackupAnswer
 from rollout.settings import ProgramSettings
 from rollout.strategies.programs import refine
+from tests.in_process import review_here
 
 PROBLEM = next(e.problem for e in solved_examples() if e.format == "fol")
 

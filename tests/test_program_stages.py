@@ -12,11 +12,11 @@ from critics.judge import judge_record
 from rollout.policies.policy import ScriptedPolicy
 from rollout.programs.lessons import by_stage, stage_names
 from rollout.programs.prompt import solved_examples
-from rollout.programs.review import review_here
 from rollout.records.sampling import Sampling
 from rollout.records.traces import BackupAnswer, Trace
 from rollout.settings import ProgramSettings
 from rollout.strategies.programs import refine
+from tests.in_process import review_here
 from training.commands.attempts import read_attempts
 from training.curation.filters import judged
 from training.reporting.leaderboard import LeaderboardEntry, leaderboard

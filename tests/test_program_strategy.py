@@ -12,12 +12,12 @@ from critics.problem import Problem
 from rollout.decoding.guide import Guide
 from rollout.policies.policy import Completion, Interrupted, ScriptedPolicy
 from rollout.programs.prompt import problem_text, solved_examples
-from rollout.programs.review import review_here
 from rollout.records.sampling import Sampling
 from rollout.records.steps import ChosenSample, Rating
 from rollout.records.traces import BackupAnswer, Trace
 from rollout.settings import ProgramSettings
 from rollout.strategies.programs import refine
+from tests.in_process import review_here
 
 LSAT = next(e for e in solved_examples() if e.format == "logic-program")
 PROBLEM, GOOD = LSAT.problem, LSAT.program

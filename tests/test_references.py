@@ -15,7 +15,6 @@ from critics.formats.fol.program import read_program
 from critics.judge import judge_record
 from critics.problem import Problem, read_problem
 from critics.replay.first_order.syntax import FormulaError
-from rollout.actor_critic.feedback import review_here
 from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy, load_tokenizer
 from rollout.problems.catalogue import family
 from rollout.programs import first_order
@@ -23,6 +22,7 @@ from rollout.prompts.prompt import messages, solved_examples, text
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace, with_judgement
+from tests.in_process import review_here
 from training.cli import app
 from training.configuration.model import ModelConfig
 from training.configuration.problems import ProblemsConfig

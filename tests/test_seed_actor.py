@@ -13,8 +13,8 @@ from critics.judge import judge_record
 from critics.problem import Attempt, Problem
 from critics.verdict import Certified
 from rollout.actor_critic.demonstration import draft
-from rollout.actor_critic.feedback import Reply, review, review_here
-from rollout.actor_critic.prompt import ActorPrompt, feedback_text, system_text
+from rollout.actor_critic.feedback import Reply, review
+from rollout.actor_critic.prompt import feedback_text, system_text
 from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy, model_digest
 from rollout.problems.catalogue import SPLIT_BUCKETS, content_bucket
 from rollout.problems.controlled_english import ControlledEnglish, generate
@@ -24,6 +24,7 @@ from rollout.records.sampling import Sampling
 from rollout.records.traces import with_judgement
 from rollout.settings import DialogSettings
 from rollout.strategies.dialog import converse
+from tests.in_process import review_here
 from tools.seeds.actor_curriculum import ACTOR, EOS, USER, build_actor_tokenizer, lessons
 from tools.seeds.actor_flaws import flawed, opposite
 from tools.seeds.configuration import (
@@ -180,8 +181,7 @@ def test_a_lesson_from_a_dialog_is_tokenised_as_the_policy_reads_it(tokenizer):
 
 
 def test_an_actor_without_instructions_reads_the_statements_alone():
-    assert system_text(ActorPrompt(instructions=False)) == ""
-    assert ActorPrompt(instructions=False).trained() == ActorPrompt(examples=0, instructions=False)
+    assert system_text(DialogSettings(instructions=False)) == ""
     assert "instructions" not in DialogSettings().record()
 
 

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
+import yaml
 
 from critics.errors import InputError
 from critics.problem import Attempt
 from rollout.policies.policy import ChatPolicy
-from rollout.programs.prompt import prompts
 from rollout.programs.taxonomy import Category, diagnose
 from rollout.prompts.conversation import Message, message
 from rollout.records.digests import PolicyDigests
@@ -54,7 +54,8 @@ class Scheme:
     labels: Mapping[str, str]
 
 
-SCHEMES: Mapping[str, Scheme] = {name: Scheme(name, **found) for name, found in prompts()["schemes"].items()}
+_READ = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+SCHEMES: Mapping[str, Scheme] = {name: Scheme(name, **found) for name, found in _READ.items()}
 TRANSLATION, CONSTRAINTS = SCHEMES["translation"], SCHEMES["constraints"]
 
 

@@ -46,7 +46,7 @@ class DraftTest:
     inferred: tuple[str, ...]
     condition: str = "infer-All"
 
-    def record(self) -> dict[str, object]:
+    def record(self) -> dict[str, str | list[str]]:
         """Return the JSON form: the rule and its words first, so that they are read before the test is written."""
         return {
             "Rules": [f"R{self.number}"],

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError, FailedTest, ill_posed
 from critics.formats.asp.critic import feedback_of, source_of
@@ -109,11 +109,6 @@ def review(reply: Reply) -> DialogReview:
     return found or DialogReview("clean", "", "", "", len(written.tests), written=written)
 
 
-def review_here(replies: Sequence[Reply]) -> list[DialogReview]:
-    """Review in this process: for texts that are trusted, such as those of tests."""
-    return [review(reply) for reply in replies]
-
-
 def _failing(reply: Reply, prepared: Prepared, outcome: ProgramRun) -> DialogReview | None:
     """Return the review of a program whose tests fail, or are none; None where all is well with them."""
     told = feedback_of(reply.text)
@@ -156,8 +151,8 @@ def _fault(
 
 def _unreadable(reply: Reply, error: AspError) -> DialogReview:
     """Return the review of what cannot be run: no JSON, or JSON whose program, tests or query cannot be read."""
-    data = replied_object(reply.text)
-    if data is None:
+    data = _replied(reply.text)
+    if not is_object(data):
         written = ReplyContent(re.sub(r"\s+", " ", reply.text).strip(), (), "")
         if not reply.finished:
             return _fault("reply", "cut_off", _CUT_OFF, "the reply", written)
@@ -187,13 +182,12 @@ def _part_at_fault(text: str, error: AspError) -> str:
     return "the program"
 
 
-def replied_object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object of a reply, fenced or not; None where there is none."""
+def _replied(text: str) -> object:
+    """Return the JSON of a reply, fenced or not; None where there is none."""
     try:
-        data = json.loads(text.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
+        return json.loads(text.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
     except (ValueError, RecursionError):
         return None
-    return data if is_object(data) else None
 
 
 def _flat(value: object) -> str:

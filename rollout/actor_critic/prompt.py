@@ -6,38 +6,35 @@ paper's tables (LLM-ARC) compare actors with and without tests and guidelines; a
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
 from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from critics.problem import Problem
 from rollout.prompts.style import numbered_sentences
 from rollout.published.logic_forms import LogicClass
 from rollout.records.steps import DialogReview
+from rollout.settings import DialogSettings
 
-
-@dataclass(frozen=True, slots=True)
-class ActorPrompt:
-    """Sections that the actor reads."""
-
-    tests: bool = True
-    """True if the actor writes tests (table 1)."""
-    guidelines: bool = True
-    """True if it reads how tests are written for each logic class (table 2); without tests there are none."""
-    examples: Literal[0, 8, 20] = 8
-    """Solved examples; a trained actor reads none."""
-    incremental: bool = False
-    """True if a problem comes in portions."""
-    instructions: bool = True
-    """False: the actor reads the statements alone, because it was trained from scratch to do nothing else."""
-
-    def trained(self) -> "ActorPrompt":
-        """Return the prompt of the actor that is trained on such dialogs: without examples (section 4.1)."""
-        return replace(self, examples=0)
+WrittenTest = TypedDict(
+    "WrittenTest",
+    {
+        "Facts": list[str],
+        "infer-All": list[str],
+        "infer-Any": list[str],
+        "do-not-infer": list[str],
+        "expect-contradiction": bool,
+        "Rules": list[str],
+        "Explanation": str,
+    },
+    total=False,
+)
+"""A test as an actor writes it: facts, what must or must not follow from them, and which rules it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,7 @@ class SolvedReply:
     question: str
     answer: str
     model: str
-    tests: tuple[dict[str, Any], ...]
+    tests: tuple[WrittenTest, ...]
     query: tuple[str, ...]
 
     def problem(self) -> Problem:
@@ -78,7 +75,7 @@ class Guideline:
     statement: str
     rules: tuple[str, ...]
     """Its rules, which the prompt leaves out."""
-    tests: tuple[dict[str, Any], ...]
+    tests: tuple[WrittenTest, ...]
 
     def shown(self) -> str:
         """Return what the actor reads."""
@@ -95,9 +92,9 @@ class Correction:
     told: str
     why: str
     model: tuple[str, ...]
-    tests: tuple[dict[str, Any], ...]
+    tests: tuple[WrittenTest, ...]
     mended_model: tuple[str, ...]
-    mended_tests: tuple[dict[str, Any], ...]
+    mended_tests: tuple[WrittenTest, ...]
 
     def shown(self) -> str:
         """Return what the actor reads."""
@@ -131,26 +128,26 @@ def solved_examples() -> tuple[SolvedReply, ...]:
     return TypeAdapter(tuple[SolvedReply, ...]).validate_python(_written("examples"))
 
 
-def system_text(prompt: ActorPrompt) -> str:
+def system_text(settings: DialogSettings) -> str:
     """Return the instructions, examples included; empty where the actor reads none."""
-    if not prompt.instructions:
+    if not settings.instructions:
         return ""
     said = _written("instructions")
-    keys = ", ".join(text for key, text in said["keys"].items() if key != "Tests" or prompt.tests)
+    keys = ", ".join(text for key, text in said["keys"].items() if key != "Tests" or settings.tests)
     sections = [said[name] for name in ("task", "program", "background", "query")]
-    if prompt.tests:
+    if settings.tests:
         sections.append(said["tests"])
-    if prompt.tests and prompt.guidelines:
+    if settings.tests and settings.guidelines:
         sections.append("\n".join(["## Tests by logical form", *(each.shown() for each in guidelines())]))
-    sections.append(said["errors"].format(**said["with_tests" if prompt.tests else "without_tests"]))
-    sections += [each.shown() for each in corrections() if prompt.tests or each.kind == "compile"]
-    if prompt.incremental:
-        sections.append(said["incremental"].format(so_far=_so_far(tests=prompt.tests)))
+    sections.append(said["errors"].format(**said["with_tests" if settings.tests else "without_tests"]))
+    sections += [each.shown() for each in corrections() if settings.tests or each.kind == "compile"]
+    if settings.portion_size:
+        sections.append(said["incremental"].format(so_far=_so_far(tests=settings.tests)))
     sections.append(said["output"].format(keys=keys))
-    if prompt.examples:
+    if settings.examples:
         sections.append("## Examples")
-    for number, example in enumerate(solved_examples()[: prompt.examples], 1):
-        sections.append(f"### Example {number}\n{opening(example.problem())}\n\n{example.reply(tests=prompt.tests)}")
+    for number, example in enumerate(solved_examples()[: settings.examples], 1):
+        sections.append(f"### Example {number}\n{opening(example.problem())}\n\n{example.reply(tests=settings.tests)}")
     return "\n\n".join(sections)
 
 

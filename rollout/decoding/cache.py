@@ -173,7 +173,7 @@ class Backbone:
 
     def _inputs(
         self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor, cache: RaggedCache
-    ) -> dict[str, object]:
+    ) -> dict[str, torch.Tensor | RaggedCache | bool]:
         if self._additive:
             dtype = self._model.dtype
             seen = torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, torch.finfo(dtype).min)

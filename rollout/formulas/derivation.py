@@ -231,14 +231,8 @@ class _Table:
         rule, leaf, left, options = choices[int(number() * len(choices))]
         if leaf is not None:
             return leaf
-        drawn, room = self.drawn, room - 1
-        if len(rule.children) == 2 and self._by == "operators":
-            share = options[int(number() * len(options))]
-            one, other = rule.children
-            return GrammarTree(rule, (drawn(one, share, number, room), drawn(other, left - share, number, room)))
-        shares = self._shares(rule, left, options, number)
-        parts = zip(rule.children, shares, strict=True)
-        return GrammarTree(rule, tuple([drawn(child, share, number, room) for child, share in parts]))
+        parts = zip(rule.children, self._shares(rule, left, options, number), strict=True)
+        return GrammarTree(rule, tuple([self.drawn(child, share, number, room - 1) for child, share in parts]))
 
     def _fitting(self, symbol: str, value: int) -> "list[_Choice]":
         rules = [rule for rule in self._grammar.rules[symbol] if self._reached(rule) >> value & 1]

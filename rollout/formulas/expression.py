@@ -1,29 +1,17 @@
-"""Formulas from derivations: the slots filled with atoms, groups of one operator flattened as the paper prints them.
-
-And regular expressions from what a derivation writes.
-"""
+"""Formulas from derivations: the slots filled with atoms, groups of one operator flattened as the paper prints them."""
 
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Literal
 
 from critics.errors import InputError
-from critics.replay.equivalences.regex import Letter, Regex, Sequence, Star
 from critics.replay.first_order.syntax import Atom, Compound, Formula, Not, Operator, Quantified, Quantifier
 from rollout.formulas.derivation import ATOMS, GrammarTree, Production
 
 _BINARY = {operator.value: operator for operator in Operator}
-_LITERALS = frozenset({("v",), ("p",), ("¬", "v"), ("¬", "p")})
 _QUANTIFIERS = {quantifier.value: quantifier for quantifier in Quantifier}
 
 
 def scopes(derivation: GrammarTree, names: Iterator[str], scope: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Yield for each atom the variables that stand above it; each quantifier takes the next name."""
-    if not derivation.parts and "f" not in derivation.rule.symbols:
-        for symbol in derivation.rule.symbols:
-            if symbol in ATOMS:
-                yield scope
-        return
     parts = iter(derivation.parts)
     for symbol in derivation.rule.symbols:
         if symbol == "f":
@@ -35,33 +23,10 @@ def scopes(derivation: GrammarTree, names: Iterator[str], scope: tuple[str, ...]
 
 
 def formula_of(derivation: GrammarTree, atoms: Iterator[Atom], variables: Iterator[str]) -> Formula:
-    """Fill the slots from left to right; raises `InputError` for a rule that writes no formula by itself."""
-    rule, parts = derivation
-    kind = _kind(rule.symbols)
-    if kind == "literal":
-        return Not(next(atoms)) if rule.signs else next(atoms)
-    if kind == "other":
-        return _filled(derivation, atoms, variables)
-    operands = [formula_of(part, atoms, variables) for part in parts]
-    return Not(operands[0]) if kind == "negation" else _joined(rule, kind, operands)
+    """Fill the slots from left to right; a `¬` belongs to what is next, and before a parenthesis to the whole.
 
-
-@lru_cache(maxsize=10_000)
-def _kind(symbols: tuple[str, ...]) -> Operator | Literal["literal", "negation", "other"]:
-    """Return what a rule writes: a literal, or one connective over nonterminals, as most of the paper's do."""
-    if symbols in _LITERALS:
-        return "literal"
-    written = [symbol for symbol in symbols if symbol not in "()"]
-    signs = [_BINARY[symbol] for symbol in written if symbol in _BINARY]
-    if any(symbol in ATOMS or symbol in _QUANTIFIERS for symbol in written):
-        return "other"
-    if written[0] == "¬" and len(written) == 2:
-        return "negation"
-    return signs[0] if len(set(signs)) == 1 and "¬" not in written else "other"
-
-
-def _filled(derivation: GrammarTree, atoms: Iterator[Atom], variables: Iterator[str]) -> Formula:
-    """Fill the slots of any rule; a `¬` belongs to what is next, and before a parenthesis to the whole."""
+    Raises `InputError` for a rule that writes no formula by itself.
+    """
     rule = derivation.rule
     parts = iter(derivation.parts)
     operands: list[Formula] = []
@@ -107,25 +72,3 @@ def _joined(rule: Production, operator: Operator | None, operands: list[Formula]
         else:
             flat.append(operand)
     return Compound(operator, tuple(flat))
-
-
-def regex_of(written: list[str]) -> Regex:
-    """Return the tree of letters, stars and groups: what `read_regex` reads in the same text."""
-    groups: list[list[Regex]] = [[]]
-    for symbol in written:
-        if symbol == "(":
-            groups.append([])
-        elif symbol == ")":
-            group = groups.pop()
-            groups[-1].append(group[0] if len(group) == 1 else Sequence(tuple(group)))
-        elif symbol == "*":
-            groups[-1][-1] = Star(groups[-1][-1])
-        else:
-            groups[-1].append(_letter(symbol))
-    (whole,) = groups
-    return whole[0] if len(whole) == 1 else Sequence(tuple(whole))
-
-
-@lru_cache(maxsize=10)
-def _letter(letter: str) -> Letter:
-    return Letter(letter)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from critics.errors import InputError
 from critics.formats.equivalence.language import Language, read_regex
@@ -19,7 +19,7 @@ from critics.replay.equivalences.regex import Regex, write_regex
 from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import Atom, Constant, Formula, Quantified, Quantifier, subformulas
 from rollout.formulas.derivation import GrammarTree, Production, automaton_sizes, draw, sizes, symbols, uses
-from rollout.formulas.expression import formula_of, regex_of, scopes
+from rollout.formulas.expression import formula_of, scopes
 from rollout.formulas.languages import (
     Distinct,
     EnglishFirstOrderFormulas,
@@ -61,13 +61,17 @@ _LEAST = 2
 """The depth of its smallest formulas without one."""
 
 
+Measure: TypeAlias = int | float | str | list[str] | dict[str, int] | None
+"""A value that a problem's `meta` has of its formula."""
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """A formula that belongs to the split, with what makes it a duplicate of others."""
 
     text: str
     key: int | str
-    measure: Callable[[], dict[str, object]]
+    measure: Callable[[], dict[str, Measure]]
     """Returns what problems say of it; called for formulas that are no duplicates."""
 
 
@@ -113,7 +117,7 @@ class FormulaDrawing:
 
     def _problem(self, turn: ItemTurn, found: Drawn) -> Problem:
         config = self.config
-        meta: dict[str, object] = {
+        meta: dict[str, Measure] = {
             "language": self._language.value,
             "by": config.by,
             "category": turn.category,
@@ -246,7 +250,7 @@ def _moved_into(split: Split, atoms: list[Atom], names: FormulaNames, rng: rando
 
 def _measured(
     derivation: GrammarTree, used: Sequence[Production], atoms: list[Atom], formula: Formula, *, is_prefixed: bool
-) -> dict[str, object]:
+) -> dict[str, Measure]:
     """Return a formula's sizes and its names; a prefix of quantifiers is no part of the derivation."""
     shape = sizes(derivation, used)
     predicates = sorted({(atom.predicate, len(atom.arguments)) for atom in atoms})
@@ -296,15 +300,13 @@ class _RegexSource:
         if not self._lettered(written, rng):
             return None
         text = "".join(written)
-        # What the paper's grammar writes need not be read as anyone's text is.
-        is_plain = isinstance(self._config, RegularExpressions)
-        regex = regex_of(written) if is_plain else read_regex(text, self._alphabet)
+        regex = read_regex(text, self._alphabet)
         key = text if self._config.distinct == "text" else write_regex(regex)
         if self._config.distinct == "names":
             key = regex_names_key(regex)
         return Drawn(text, key, partial(self._measured, derivation, regex))
 
-    def _measured(self, derivation: GrammarTree, regex: Regex) -> dict[str, object]:
+    def _measured(self, derivation: GrammarTree, regex: Regex) -> dict[str, Measure]:
         shape = automaton_sizes(regex, self._alphabet)
         return {**sizes(derivation), **shape, "alphabet": self._alphabet}
 

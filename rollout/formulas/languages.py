@@ -32,6 +32,8 @@ from rollout.problems.catalogue import Split
 
 EXTRA = "pip install 'certistar[autoeval]'"
 _VERB = re.compile(r"([a-z]{4,9}),verb,")
+_proposition, _constant = lru_cache(maxsize=10_000)(Atom), lru_cache(maxsize=10_000)(Constant)
+_variable = lru_cache(maxsize=100)(Variable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,21 +116,6 @@ class FormulaNames:
 def variables_of(atoms: Iterable[Atom]) -> set[str]:
     """Return the variables that stand in atoms without functions."""
     return {term.name for atom in atoms for term in atom.arguments if isinstance(term, Variable)}
-
-
-@lru_cache(maxsize=10_000)
-def _proposition(name: str) -> Atom:
-    return Atom(name)
-
-
-@lru_cache(maxsize=10_000)
-def _constant(name: str) -> Constant:
-    return Constant(name)
-
-
-@lru_cache(maxsize=100)
-def _variable(name: str) -> Variable:
-    return Variable(name)
 
 
 def numbered(prefix: str, num: int) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ A model may also be asked whether two texts mean the same. AutoEval measures how
 (section 3.2, appendix F); nothing here believes them.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -200,14 +201,8 @@ def examples() -> Mapping[Language, tuple[DescribedFormula, ...]]:
 
 
 Said = Literal["yes", "no", "unreadable"]
-_KINDS = {
-    Language.PROPOSITIONAL: "formulas of propositional logic",
-    Language.THREE_CNF: "formulas of propositional logic",
-    Language.FIRST_ORDER: "formulas of first-order logic",
-    Language.REGEX: "regular expressions",
-}
 _MEANS = {Language.REGEX: "match exactly the same words"}
-_TASK = """You are given two {kind}. Do they {means}? Think it through in a few sentences. Then end with a \
+_TASK = """You are given two {kinds}. Do they {means}? Think it through in a few sentences. Then end with a \
 line that says `Answer: yes` or `Answer: no` and nothing else."""
 _ASKED = Problem("", "", "", "Do they agree?")
 _SAID: dict[str, Said] = {"true": "yes", "false": "no"}
@@ -253,7 +248,7 @@ def read_answer(text: str) -> Said:
 
 def _request(pair: VerifiedPair) -> list[Message]:
     task = _TASK.format(
-        kind=_KINDS[pair.language],
+        kinds=re.sub("formula|expression", r"\g<0>s", KINDS[pair.language]),
         means=_MEANS.get(pair.language, "mean the same in every case, so that they are equivalent"),
     )
     return [message("system", task), message("user", f"First: {pair.left}\nSecond: {pair.right}")]

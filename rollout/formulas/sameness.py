@@ -8,7 +8,7 @@ where they stand, as graphs are compared (Weisfeiler and Leman).
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -38,6 +38,7 @@ _CASES = 4_096
 """Random cases in which a formula of more atoms than a table has is looked at."""
 _Symbol = tuple[str, str]
 """Its kind, `p` for propositions and predicates and `c` for constants, and its name."""
+_Colour = Callable[[_Symbol], int]
 
 
 @lru_cache(maxsize=100_000)
@@ -60,17 +61,21 @@ def atom_number(atom: Atom) -> int:
 
 def order_key(formula: Formula) -> int:
     """Return the key under which order and groups of operands, and names of bound variables, do not count."""
-    return _numbered(formula, _Own(), ()).number
+    return _numbered(formula, lambda symbol: word_number(symbol[1]), ()).number
 
 
 def names_key(formula: Formula) -> int:
     """Return the key under which names do not count either."""
-    colours: Mapping[_Symbol, int] = _Alike()
+    colour: _Colour = _colour_of_kind
     for _ in range(_ROUNDS):
         found: dict[_Symbol, int] = defaultdict(int)
-        _spread(_numbered(formula, colours, ()), 1, found)
-        colours = {symbol: _mixed(colours[symbol], around % _PRIME) for symbol, around in found.items()}
-    return _numbered(formula, colours, ()).number
+        _spread(_numbered(formula, colour, ()), 1, found)
+        colour = {symbol: _mixed(colour(symbol), around % _PRIME) for symbol, around in found.items()}.__getitem__
+    return _numbered(formula, colour, ()).number
+
+
+def _colour_of_kind(symbol: _Symbol) -> int:
+    return word_number(symbol[0])
 
 
 def regex_names_key(regex: Regex) -> str:
@@ -195,27 +200,27 @@ class _Node(NamedTuple):
     parts: "tuple[_Node, ...]"
 
 
-def _numbered(formula: Formula, colours: Mapping[_Symbol, int], bound: tuple[str, ...]) -> _Node:
+def _numbered(formula: Formula, colour: _Colour, bound: tuple[str, ...]) -> _Node:
     match formula:
         case Atom(predicate, arguments):
             symbol = ("p", predicate)
-            terms = [_term_number(term, colours, bound) for term in arguments]
+            terms = [_term_number(term, colour, bound) for term in arguments]
             names = [("c", _name(term)) for term in arguments if not isinstance(term, Variable)]
-            return _Node(_mixed(colours[symbol], *terms), (symbol, *names), ())
+            return _Node(_mixed(colour(symbol), *terms), (symbol, *names), ())
         case Not(body):
-            part = _numbered(body, colours, bound)
+            part = _numbered(body, colour, bound)
             return _Node(_mixed(3, part.number), (), (part,))
         case Quantified(quantifier, variable, body):
-            part = _numbered(body, colours, (*bound, variable))
+            part = _numbered(body, colour, (*bound, variable))
             return _Node(_mixed(word_number(quantifier.value), part.number), (), (part,))
         case Compound(operator, operands):
-            parts = tuple([_numbered(operand, colours, bound) for operand in operands])
+            parts = tuple([_numbered(operand, colour, bound) for operand in operands])
             numbers = [part.number for part in parts]
             if operator is not Operator.IMPLIES:
                 numbers = [sum(numbers) % _PRIME]
             return _Node(_mixed(word_number(operator.value), *numbers), (), parts)
         case Equality(left, right):
-            sides = [_term_number(side, colours, bound) for side in (left, right)]
+            sides = [_term_number(side, colour, bound) for side in (left, right)]
             return _Node(_mixed(7, sum(sides) % _PRIME), (), ())
 
 
@@ -228,28 +233,14 @@ def _spread(node: _Node, above: int, found: dict[_Symbol, int]) -> None:
         _spread(part, here, found)
 
 
-def _term_number(term: Term, colours: Mapping[_Symbol, int], bound: tuple[str, ...]) -> int:
+def _term_number(term: Term, colour: _Colour, bound: tuple[str, ...]) -> int:
     """Return a variable's number by its binder, whatever its name, and a constant's by its colour."""
     if isinstance(term, Variable):
         return word_number(f"bound by {len(bound) - 1 - bound[::-1].index(term.name)}")
-    return colours["c", _name(term)]
+    return colour(("c", _name(term)))
 
 
 def _name(term: Term) -> str:
     if not isinstance(term, Application):
         return term.name
     raise ValueError("generated formulas have no functions")
-
-
-class _Alike(dict[_Symbol, int]):
-    """Symbols of one kind count as one."""
-
-    def __missing__(self, symbol: _Symbol) -> int:
-        return word_number(symbol[0])
-
-
-class _Own(dict[_Symbol, int]):
-    """Every symbol counts as itself."""
-
-    def __missing__(self, symbol: _Symbol) -> int:
-        return word_number(symbol[1])

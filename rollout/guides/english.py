@@ -118,7 +118,9 @@ class _Case:
         read = self.read(text)
         if read is None:
             return None
-        after = _fork(trial)
+        held = [(name, getattr(trial, name)) for name in _FIELDS]
+        changing = {name: copy(each) for name, each in held if type(each) in _CHANGING}
+        after = replace(trial, ledger=trial.ledger.fork(), **changing)
         try:
             after.sentence(*read, number)
         except BadSentence:
@@ -146,13 +148,6 @@ class _Case:
         if value is None:
             return None
         return f"Answer: {value if options is None else options[ord(value) - ord('A')].strip()}"
-
-
-def _fork(trial: Trial) -> Trial:
-    """Return an independent trial in the same state."""
-    held = [(name, getattr(trial, name)) for name in _FIELDS]
-    changing = {name: copy(each) for name, each in held if type(each) in _CHANGING}
-    return replace(trial, ledger=trial.ledger.fork(), **changing)
 
 
 @dataclass(slots=True, eq=False)

@@ -51,10 +51,10 @@ def joined(model: Any, adapter: Path) -> tuple[Any, JoinedBy]:
     if wrapped.active_peft_config.peft_type not in (kind.LORA,):
         return wrapped, "peft"
     plain = wrapped.get_base_model()
-    layers: dict[str, Any] = {name: module for name, module in plain.named_modules() if isinstance(module, LoraLayer)}
+    layers = {name: module for name, module in plain.named_modules() if isinstance(module, LoraLayer)}
     if not all(map(_is_known, layers.values())):
         return wrapped, "peft"
-    bases = [layer.get_base_layer() for layer in layers.values()]
+    bases: list[Any] = [layer.get_base_layer() for layer in layers.values()]
     weights = [getattr(base, "weight", None) for base in bases]
     # Sums of such weights lose nothing but float32's own error.
     if all(type(weight) is nn.Parameter and weight.dtype == torch.float32 for weight in weights):

@@ -114,20 +114,29 @@ class ProbedPolicy(Protocol):
         ...
 
 
-class ScriptedPolicy:
+class StyledPolicy:
+    """Base of policies that read text: problems in a style, and conversations as text."""
+
+    prompt_style = PromptStyle()
+
+    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
+        """Return what the policy reads for a problem; `hint` gives its answer away."""
+        style = self.prompt_style
+        if style.kind == "chat":
+            return self.conversation(messages(problem, style, hint=hint))
+        return text(problem, style, hint=hint)
+
+    def conversation(self, messages: Messages) -> str:
+        """Return a conversation as text, the assistant's turn opened."""
+        return as_text(messages)
+
+
+class ScriptedPolicy(StyledPolicy):
     """A policy that writes what it is told, in order: for tests and for replaying recorded text."""
 
     def __init__(self, completions: Sequence[str | Completion]) -> None:
         self.digests = PolicyDigests("scripted")
         self._left = list(completions)
-
-    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
-        """Return the bare problem."""
-        return text(problem, PromptStyle(), hint=hint)
-
-    def conversation(self, messages: Messages) -> str:
-        """Return the conversation as text."""
-        return as_text(messages)
 
     def complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
@@ -142,22 +151,15 @@ class Requesting:
 
     def __init__(self, policy: ChatPolicy, request: Callable[..., Messages]) -> None:
         """Take the policy, and `request(problem, hint=..)`: the conversation that a problem becomes."""
-        self.digests = policy.digests
-        self._policy = policy
-        self._request = request
+        self.digests, self.complete = policy.digests, policy.complete
+        self._policy, self._request = policy, request
 
     def prompt(self, problem: Problem, *, hint: bool = False) -> str:
         """Return the request's conversation."""
         return self._policy.conversation(self._request(problem, hint=hint))
 
-    def complete(
-        self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling
-    ) -> list[Completion]:
-        """Write as the policy does."""
-        return self._policy.complete(prompts, guides, seeds, sampling)
 
-
-class TokenPolicy:
+class TokenPolicy(StyledPolicy):
     """Base of the policies of this process: a tokenizer, how they are asked, and how ids are read."""
 
     def __init__(self, model_name: str, prompt_style: PromptStyle) -> None:
@@ -168,13 +170,6 @@ class TokenPolicy:
         """Every token at which a text ends; trained is the first, `eos_id`."""
         self.stop = SEPARATOR if prompt_style.kind == "few-shot" else ""
         """A base model that has seen solved examples goes on with another problem instead of ending its text."""
-
-    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
-        """Return the prompt's text; for `chat`, the template is applied and the assistant's turn opened."""
-        style = self.prompt_style
-        if style.kind != "chat":
-            return text(problem, style, hint=hint)
-        return templated(messages(problem, style, hint=hint), self.tokenizer, style)
 
     def conversation(self, messages: Messages) -> str:
         """Return a conversation by the chat template where the style is `chat`, else as text."""
@@ -282,9 +277,7 @@ class HuggingFacePolicy(TokenPolicy):
 
 def as_prompt(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
     """Return a conversation as a policy of this style reads it, the assistant's turn opened."""
-    if style.kind != "chat":
-        return as_text(messages)
-    return templated(messages, tokenizer, style)
+    return templated(messages, tokenizer, style) if style.kind == "chat" else as_text(messages)
 
 
 _RECOGNISED = 40

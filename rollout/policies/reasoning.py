@@ -13,9 +13,8 @@ from critics.problem import Problem
 from critics.replay.replies import ends_thinking, opened_thinking, without_thinking
 from rollout.decoding.guide import Guide, SentenceGuide
 from rollout.policies.models import RANDOM
-from rollout.policies.policy import ChatPolicy, Completion, Interrupted, Policy
-from rollout.prompts.conversation import Messages, as_text
-from rollout.prompts.prompt import messages, text
+from rollout.policies.policy import ChatPolicy, Completion, Interrupted, Policy, StyledPolicy
+from rollout.prompts.conversation import Messages
 from rollout.prompts.style import PromptStyle
 from rollout.records.digests import PolicyDigests, ServerUse
 from rollout.records.sampling import Sampling, derived_seed
@@ -104,23 +103,15 @@ def _answer(prompt: str, completion: Completion) -> Completion:
     return completion if answer == completion.text else _bare(completion, answer, completion.text)
 
 
-class RandomWriter:
-    """A policy that reads nothing; a token limit does not apply to it, the guide's limit of sentences does."""
+class RandomWriter(StyledPolicy):
+    """A policy that reads nothing; a token limit does not apply to it, the guide's limit of sentences does.
+
+    Its prompts are what a model would read, so that its texts can teach one.
+    """
 
     def __init__(self, prompt_style: PromptStyle) -> None:
         self.digests = PolicyDigests(RANDOM)
         self.prompt_style = prompt_style
-
-    def prompt(self, problem: Problem, *, hint: bool = False) -> str:
-        """Return what a model would read, so that its texts can teach one."""
-        style = self.prompt_style
-        if style.kind == "chat":
-            return self.conversation(messages(problem, style, hint=hint))
-        return text(problem, style, hint=hint)
-
-    def conversation(self, messages: Messages) -> str:
-        """Return the conversation as text."""
-        return as_text(messages)
 
     def complete(
         self, prompts: Sequence[str], guides: Sequence[Guide] | None, seeds: Sequence[int], sampling: Sampling

@@ -7,11 +7,11 @@ its item belongs to the split that is wanted.
 import difflib
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
 from itertools import count
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, TypeAlias, get_type_hints
 
 from critics import registry
 from critics.errors import InputError
@@ -73,6 +73,10 @@ def item_seed(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()[:8], "big")
 
 
+Setting: TypeAlias = "str | int | float | Sequence[Setting] | Mapping[str, Setting] | None"
+"""A value of a generator's configuration, as YAML can say it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """A generator: its configuration, a frozen dataclass with a `split`, and what makes problems of one."""
@@ -80,10 +84,10 @@ class Family:
     configuration: type[Any]
     generate: Callable[..., Iterator[Problem]]
     """Called as `generate(configuration, num, seed=.., start=..)`."""
-    shown: Mapping[str, object] = field(default_factory=dict[str, object])
+    shown: Mapping[str, Setting] = field(default_factory=dict[str, Setting])
     """Keys of problems small enough to be shown, solved, in a prompt."""
 
-    def configured(self, keys: Mapping[str, object], split: Split) -> Any:
+    def configured(self, keys: Mapping[str, Setting], split: Split) -> Any:
         """Return the configuration with the given keys; raises `ValueError` that names a bad key and the remedy."""
         known = [f.name for f in fields(self.configuration) if f.name != "split"]
         for key in keys:
@@ -113,7 +117,7 @@ LANGUAGES: Mapping[str, str] = {
 }
 """Formal languages: their problems ask for a round trip, which is no question that a prompt could show solved."""
 GENERATED: Mapping[str, str] = {**QUESTIONS, **LANGUAGES}
-_SHOWN: Mapping[str, Mapping[str, object]] = {
+_SHOWN: Mapping[str, Mapping[str, Sequence[int]]] = {
     "prontoqa": {"hops": (2, 3), "extra_kinds": (1, 2)},
     "proofwriter": {"depths": (1, 2), "facts": (3, 4), "extra_rules": (1, 2)},
     "prontoqa-ood": {"hops": (2,)},
@@ -146,12 +150,12 @@ def _listed(names: Any) -> str:
     return f"known here: {', '.join(names)}"
 
 
-def _built(configuration: type[Any], keys: Mapping[str, object]) -> Any:
+def _built(configuration: type[Any], keys: Mapping[str, Setting]) -> Any:
     """Build the dataclass with its values' types checked, which YAML and a command line cannot promise."""
     from pydantic import TypeAdapter, ValidationError
 
     hints = get_type_hints(configuration)
-    checked: dict[str, object] = {}
+    checked: dict[str, Setting] = {}
     for key, value in keys.items():
         try:
             checked[key] = TypeAdapter(hints[key]).validate_python(value)

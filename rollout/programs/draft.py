@@ -77,7 +77,7 @@ class Task:
         completions = yield from write([Write(each, seed) for each, seed in zip(asked, seeds, strict=True)])
         for messages, reply, seed in zip(asked, completions, seeds, strict=True):
             said = None if purpose == "sample" else messages[-1]["content"]
-            step = ProgramReply(purpose, said, reply.text, reply.ids, reply.finished, seed, server=reply.server)
+            step = ProgramReply(purpose, reply.text, reply.ids, reply.finished, seed, server=reply.server, asked=said)
             self.steps.append(step)
         return completions
 

@@ -57,11 +57,12 @@ class MendedProgram:
 
 
 @lru_cache
-def prompts() -> Mapping[str, Any]:
-    """Return what a policy is asked (`prompts.yaml`): texts by name, the `languages` and the `schemes` of labels."""
-    return _read("prompts.yaml")
+def prompts() -> Mapping[str, str]:
+    """Return what a policy is asked, by name."""
+    return {name: text for name, text in _read("prompts.yaml").items() if isinstance(text, str)}
 
 
+@lru_cache
 def _read(name: str) -> Any:
     import yaml
 
@@ -70,7 +71,7 @@ def _read(name: str) -> Any:
 
 def languages() -> Mapping[str, str]:
     """Return the description of each language, by its format."""
-    return prompts()["languages"]
+    return _read("prompts.yaml")["languages"]
 
 
 @lru_cache

@@ -77,11 +77,6 @@ def review(submission: ProgramSubmission) -> RunReview:
     return RunReview(kind, verdict.reason, _shortened(told), answer, _shortened(shown or ""))
 
 
-def review_here(submissions: Sequence[ProgramSubmission]) -> list[RunReview]:
-    """Review in this process: for texts that are trusted, such as those of tests."""
-    return [review(submission) for submission in submissions]
-
-
 def _kind(verdict: Verdict) -> RunKind:
     match verdict:
         case CriticError():

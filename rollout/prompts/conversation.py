@@ -17,7 +17,7 @@ def message(role: str, content: str) -> dict[str, str]:
     return {"role": role, "content": content}
 
 
-def in_parts(turn: Message) -> dict[str, object]:
+def in_parts(turn: Message) -> dict[str, str | list[dict[str, str]]]:
     """Return a turn whose text is one of its parts, as templates of models that see images may have it."""
     return {"role": turn["role"], "content": [{"type": "text", "text": turn["content"]}]}
 

@@ -51,7 +51,7 @@ def load_multi_logieval(path: Path | str) -> Iterator[Problem]:
             yield _problem(entry, {**_of_folders(within), **told}, f"{LOGIEVAL}/{within.as_posix()}/{number}")
 
 
-def _of_folders(within: Path) -> dict[str, object]:
+def _of_folders(within: Path) -> dict[str, str | int]:
     """Return the logic and the depth that the names of folders, or of the file, give."""
     names = [part.lower().replace("-", "_") for part in within.parts]
     logics = [logic for name in names if (logic := _LOGICS.get(name.removesuffix("_data"))) is not None]
@@ -59,7 +59,7 @@ def _of_folders(within: Path) -> dict[str, object]:
     return {**({"logic": logics[-1]} if logics else {}), **({"depth": depths[-1]} if depths else {})}
 
 
-def _samples(file: Path) -> Iterator[tuple[PublishedRecord, Mapping[str, object]]]:
+def _samples(file: Path) -> Iterator[tuple[PublishedRecord, Mapping[str, str | int]]]:
     entries = list(read_entries(file))
     named = {entry.name: entry.record for entry in entries if entry.name is not None}
     key = next((key for key in _LISTS if as_list(named.get(key)) is not None), None)
@@ -71,7 +71,7 @@ def _samples(file: Path) -> Iterator[tuple[PublishedRecord, Mapping[str, object]
         yield PublishedRecord(f"{file}, {key} {number}", record), told
 
 
-def _problem(entry: PublishedRecord, told: Mapping[str, object], name: str) -> Problem:
+def _problem(entry: PublishedRecord, told: Mapping[str, str | int], name: str) -> Problem:
     sample = as_fields(entry.record) or Fields({})
     texts = as_texts([sample.get(key) for key in ("context", "question", "answer")]) or [""]
     if not all(text.strip() for text in texts):

@@ -84,6 +84,8 @@ def _story(entry: PublishedRecord) -> Problem:
     label = str(data.get("label")).strip().lower()
     if label not in _ANSWERS:
         raise RecordError(f"label: {data.get('label')!r} is none of True, False, Unknown and Uncertain")
+    conclusion = data.get("conclusion_fol", data.get("conclusion-FOL"))
+    annotated = {"conclusion_fol": conclusion.strip()} if isinstance(conclusion, str) and conclusion.strip() else {}
     return read_problem(
         {
             "id": data.get("id", f"{entry.name}/{data.get('example_id', entry.number)}"),
@@ -91,21 +93,15 @@ def _story(entry: PublishedRecord) -> Problem:
             "context": "\n".join(premises),
             "question": data.text("conclusion", "a sentence is needed").strip(),
             "answer": _ANSWERS[label],
-            "meta": _meta(data, premises, formulas),
+            "meta": {
+                "num_premises": len(premises),
+                "premises_fol": formulas,
+                **annotated,
+                "logic_classes": problem_classes(premises, formulas),
+                **{_KEPT[key]: value for key, value in data.told(*_KEPT).items()},
+            },
         }
     )
-
-
-def _meta(data: Fields, premises: list[str], formulas: list[str]) -> dict[str, object]:
-    conclusion = data.get("conclusion_fol", data.get("conclusion-FOL"))
-    told = {_KEPT[key]: value for key, value in data.told(*_KEPT).items()}
-    return {
-        "num_premises": len(premises),
-        "premises_fol": formulas,
-        **({"conclusion_fol": conclusion.strip()} if isinstance(conclusion, str) and conclusion.strip() else {}),
-        "logic_classes": problem_classes(premises, formulas),
-        **told,
-    }
 
 
 def _texts(data: Fields, key: str) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar, cast
 
 from critics.errors import InputError
-from critics.problem import Formal, Problem, RecordError, read_problem
+from critics.problem import Formal, Problem, RecordError, is_object, read_problem
 from critics.text.translators.translation import TranslationError
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
@@ -119,7 +119,7 @@ def read_entries(source: Path) -> Iterator[PublishedRecord]:
 
 def as_fields(value: object) -> Fields | None:
     """Return a JSON object's fields; None for anything else."""
-    return Fields(cast("Mapping[str, object]", value)) if isinstance(value, dict) else None
+    return Fields(value) if is_object(value) else None
 
 
 def as_list(value: object) -> list[object] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, JsonValue, TypeAdapter
 from typing_extensions import TypedDict
 
 FileState = tuple[str, int, int, int]
@@ -66,7 +66,7 @@ class PolicyDigests:
     prompt: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
     """SHA-256 of the file of a user's own prompt; None where the prompt is the project's."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, JsonValue]:
         """Return the JSON form; this project's own loop goes without saying."""
         return _DIGESTS.dump_python(self, mode="json")
 
@@ -74,7 +74,7 @@ class PolicyDigests:
 _DIGESTS = TypeAdapter(PolicyDigests)
 
 
-def read_digests(record: Mapping[str, Any]) -> PolicyDigests:
+def read_digests(record: object) -> PolicyDigests:
     """Build the digests from their JSON form."""
     return _DIGESTS.validate_python(record)
 
@@ -98,7 +98,7 @@ class ServerUse(TypedDict, total=False):
     apologies: int
     restarts: int
     ended: str | None
-    extra_body: dict[str, object]
+    extra_body: dict[str, JsonValue]
     logprobs: list[list[Any]]
     log_probability: float
 

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 Item = TypeVar("Item")
 Decoding = Literal["guided", "free"]
@@ -56,7 +56,7 @@ class Sampling:
         """Return what is recorded of a strategy of several requests: how it decodes, how hot and how long."""
         return Sampling(decoding, self.temperature, max_new_tokens=self.max_new_tokens)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, str | int | float]:
         """Return the JSON form; what is off goes without saying."""
         return {
             "decoding": self.decoding,

@@ -4,12 +4,12 @@ Dialog turns, legs of round trips, and the replies, ratings and choices that lea
 kind in JSON.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, TypeAdapter
+from pydantic import BeforeValidator, Discriminator, Field, JsonValue, PlainSerializer, TypeAdapter
 
 from rollout.records.digests import ServerUse
 
@@ -45,7 +45,7 @@ class Recorded:
 
     __slots__ = ()
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, JsonValue]:
         """Return the JSON form; a step says its kind first."""
         return _adapter(type(self)).dump_python(self, mode="json")
 
@@ -157,7 +157,7 @@ class ProgramReply(Recorded):
 
     kind: Literal["reply"] = field(default="reply", init=False)
     purpose: str
-    asked: Annotated[str | None, NoneUnsaid]
+    asked: Annotated[str | None, NoneUnsaid] = field(default=None, kw_only=True)
     """Text said before it; None for a sample, which answers the problem itself."""
     text: str
     completion_ids: tuple[int, ...]
@@ -204,6 +204,6 @@ def versions(steps: Sequence[ProgramStep]) -> list[ProgramReply]:
 _STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(tuple[Annotated[Step, Discriminator("kind")], ...])
 
 
-def read_steps(record: Mapping[str, Any]) -> tuple[Step, ...]:
-    """Return the steps of a trace's record; raises `KeyError`, `TypeError` or `ValueError` for what is none."""
-    return _STEPS.validate_python([{"asked": None, **step} for step in record.get("steps") or ()])
+def read_steps(listed: object) -> tuple[Step, ...]:
+    """Return the steps of a trace's record; raises `ValueError` for what is none."""
+    return _STEPS.validate_python(listed or ())

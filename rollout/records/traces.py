@@ -241,7 +241,7 @@ def read_trace(record: Mapping[str, Any]) -> Trace:
             policy=read_digests(policy) if is_object(policy) else None,
             strategy=record.get("strategy"),
             messages=tuple(record["messages"]) if is_dialog else (),
-            steps=read_steps(record),
+            steps=read_steps(record.get("steps")),
             ending=record.get("ending"),
             backup=BackupAnswer(backup["kind"], backup["answer"]) if is_object(backup) else None,
             server=record.get("server"),

@@ -318,7 +318,7 @@ class Author:
         """Have the whole text written under its guide, which the server's plug-in makes."""
         eos_ids, fits = self.eos_ids, self.sampling.switches.fit_blocks
         request = WiredRequest(recipe, self.attempt.text, self._room, fits, tuple(eos_ids))
-        ends = {"stop_token_ids": eos_ids, "ignore_eos": True} if eos_ids else {}
+        ends: RequestFields = {"stop_token_ids": [*eos_ids], "ignore_eos": True} if eos_ids else {}
         reply, text = await self._asked({**_fields(request), **ends})
         if self._take(text, reply):
             return

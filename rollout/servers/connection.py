@@ -16,12 +16,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
+from pydantic import JsonValue
+
 from critics.errors import InputError, RunFailed
 from critics.problem import is_list, is_object
 from rollout.prompts.conversation import Messages, without_system
 from rollout.settings import ServerSettings
 
-RequestFields: TypeAlias = Mapping[str, object]
+RequestFields: TypeAlias = Mapping[str, JsonValue]
 """Fields of a request's JSON body."""
 
 _DROPPABLE = ("seed", "top_p", "top_logprobs", "logprobs")
@@ -273,7 +275,7 @@ class Connection:
 
     def _body(self, question: ServerRequest) -> RequestFields:
         settings, prompt = self.settings, question.prompt
-        body: dict[str, object] = {
+        body: dict[str, JsonValue] = {
             "model": self.model,
             "temperature": question.temperature,
             "top_p": 1.0,
@@ -287,7 +289,7 @@ class Connection:
         else:
             turns = without_system(prompt) if _SYSTEM in self.dropped else prompt
             written = [{"role": "assistant", "content": question.written}] if question.written else []
-            body["messages"] = [*turns, *written]
+            body["messages"] = [{**turn} for turn in (*turns, *written)]
         if settings.logprobs:
             body |= {"logprobs": True, "top_logprobs": 0} if settings.kind == "chat" else {"logprobs": 0}
         for name in self.dropped & body.keys():

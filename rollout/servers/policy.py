@@ -19,9 +19,8 @@ from critics.errors import InputError, RunFailed
 from critics.problem import Problem, is_list, is_object
 from rollout.decoding.guide import Guide
 from rollout.policies.models import LoraAdapter, end_ids
-from rollout.policies.policy import Completion, Interrupted, load_tokenizer, model_digest, templated
-from rollout.prompts.conversation import SEPARATOR, Messages, as_text
-from rollout.prompts.prompt import messages, text
+from rollout.policies.policy import Completion, Interrupted, StyledPolicy, load_tokenizer, model_digest, templated
+from rollout.prompts.conversation import SEPARATOR, Messages, as_text, message
 from rollout.prompts.style import PromptStyle
 from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
@@ -151,7 +150,7 @@ Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
 
-class ServerPolicy:
+class ServerPolicy(StyledPolicy):
     """Asks a server for completions; what it can do is found out before the first guided one.
 
     `tokenizer` names the served model's tokenizer (a local folder or a hub name). It is needed where a chat template is
@@ -190,12 +189,9 @@ class ServerPolicy:
 
     def prompt(self, problem: Problem, *, hint: bool = False) -> str:
         """Return what the server is sent: for chat the messages as JSON, else text."""
-        style = self.prompt_style
-        written = None if style.kind == "chat" else text(problem, style, hint=hint)
-        if self.settings.kind == "chat":
-            turns = messages(problem, style, hint=hint) if written is None else [{"role": "user", "content": written}]
-            return json.dumps(turns, ensure_ascii=False)
-        return self._templated(messages(problem, style, hint=hint)) if written is None else written
+        written = super().prompt(problem, hint=hint)
+        is_text = self.settings.kind == "chat" and self.prompt_style.kind != "chat"
+        return self.conversation([message("user", written)]) if is_text else written
 
     def conversation(self, messages: Messages) -> str:
         """Return what the server is sent to go on with a conversation."""

@@ -12,7 +12,7 @@ from critics.errors import InputError
 from critics.formats.names import ASP
 from critics.problem import Problem
 from rollout.actor_critic.feedback import Reply, Reviewing, mends
-from rollout.actor_critic.prompt import ActorPrompt, feedback_text, portion, refusal_text, statements, system_text
+from rollout.actor_critic.prompt import feedback_text, portion, refusal_text, statements, system_text
 from rollout.policies.engine import Steps, Write, inspect, perform, write
 from rollout.policies.policy import ChatPolicy
 from rollout.prompts.conversation import Messages, message, turn_places
@@ -79,14 +79,7 @@ def _held(dialog: _Dialog) -> Steps[None]:
     """Put the problem to the actor, whole or in portions, each until the critic accepts it or no retry is left."""
     settings, listed = dialog.settings, statements(dialog.problem)
     size = settings.portion_size or len(listed) or 1
-    prompt = ActorPrompt(
-        settings.tests,
-        settings.guidelines,
-        settings.examples,
-        incremental=settings.portion_size is not None,
-        instructions=settings.instructions,
-    )
-    dialog.messages.append(message("system", system_text(prompt)))
+    dialog.messages.append(message("system", system_text(settings)))
     for first in range(0, len(listed) or 1, size):
         is_last = first + size >= len(listed)
         query, so_far = dialog.problem.question if is_last else None, dialog.readable

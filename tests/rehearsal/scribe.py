@@ -125,7 +125,7 @@ def _shown(turns: Turns) -> str | None:
 
 
 def _reviewed(problem: Problem) -> str | None:
-    from rollout.actor_critic.feedback import review_here
+    from tests.in_process import review_here
 
     made = dialogs([problem], review_here)
     return made[0].completion if made else None

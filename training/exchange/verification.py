@@ -18,10 +18,11 @@ from critics.judge import Judging
 from critics.problem import RecordError, is_list, is_object
 from critics.recheck.index import recheck_evidence
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, objection
-from rollout.actor_critic.prompt import ActorPrompt, system_text
+from rollout.actor_critic.prompt import system_text
 from rollout.programs.prompt import languages, opening
 from rollout.prompts.conversation import Messages, message
 from rollout.records.traces import Trace, read_trace, with_judgement
+from rollout.settings import DialogSettings
 from training.curation.filters import funnel, outline
 from training.exchange.finding import is_trained_on, read_json
 from training.exchange.hub import PARTS, Place
@@ -246,9 +247,11 @@ def _teaches_dialog(trace: Trace, example: Mapping[str, Any], accepts: Accepted)
 @cache
 def _instructions() -> list[dict[str, str]]:
     """Return the system turns that a trained actor may be told."""
-    switches = product((True, False), repeat=4)
-    made = [ActorPrompt(tests=a, guidelines=b, incremental=c, instructions=d).trained() for a, b, c, d in switches]
-    return [dict(message("system", system_text(prompt))) for prompt in made]
+    asked = [
+        DialogSettings(depth="compile", tests=tests, guidelines=guided, portion_size=size, instructions=told)
+        for tests, guided, size, told in product((True, False), (True, False), (None, 1), (True, False))
+    ]
+    return [message("system", system_text(settings.trained())) for settings in asked]
 
 
 def _other_lineage(folder: Path, examples: Sequence[Mapping[str, Any]], traces: Iterable[Trace]) -> Iterator[Rejection]:

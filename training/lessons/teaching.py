@@ -18,6 +18,7 @@ from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import derived_seed
 from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace
+from rollout.settings import DialogSettings
 from training.configuration.learning import Kind, LessonConfig
 
 KINDS: tuple[Kind, ...] = ("compile-fix", "test-fix", "direct")
@@ -232,15 +233,10 @@ def _direct(trace: Trace, first: int) -> Lesson:
 
 def _instructions(trace: Trace) -> Message:
     asked = _asked(trace)
-    from rollout.actor_critic.prompt import ActorPrompt, system_text
+    from rollout.actor_critic.prompt import system_text
 
-    prompt = ActorPrompt(
-        tests=asked["tests"],
-        guidelines=asked["guidelines"],
-        incremental=asked["portion_size"] is not None,
-        instructions=asked.get("instructions", True),
-    )
-    return message("system", system_text(prompt.trained()))
+    told = {key: value for key, value in asked.items() if key in DialogSettings.model_fields}
+    return message("system", system_text(DialogSettings.model_validate(told).trained()))
 
 
 def _asked(trace: Trace) -> Mapping[str, Any]:
