@@ -6,7 +6,7 @@ time limit is killed, and the attempt gets `timeout`; neither ever becomes anyth
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TypedDict, cast
 
 from critics import registry
 from critics.formats.format import Format, Judge, find_format, judge_by
@@ -15,15 +15,34 @@ from critics.registry import PluginError
 from critics.replay.replies import around, thinking_end, unmarked
 from critics.text.english.span import num_characters
 from critics.text.reference import formalisation_trusted
-from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Verdict, verdict_record
+from critics.verdict import (
+    Certified,
+    CriticError,
+    Malformed,
+    TimedOut,
+    Unproved,
+    Verdict,
+    VerdictRecord,
+    verdict_record,
+)
 from critics.verdict.certificate import regraded
 from critics.verdict.conclusion import brief
 from critics.verdict.reading import Span, TextReading
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from critics.workers.pool import Died, KillablePool, OverTime, Raised, Returned
 
-Judging = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
-"""Attempts in, verdict records out, in the same order: `JudgePool.judge`, or what stands in for it."""
+Judging = Callable[[Iterable[object]], Iterable[VerdictRecord]]
+"""Attempts in JSON in, verdict records out, in the same order: `JudgePool.judge`, or what stands in for it."""
+
+
+class SlimAttempt(TypedDict, total=False):
+    """What critics read of an attempt in JSON, of which nothing is checked yet."""
+
+    id: object
+    problem: object
+    format: object
+    completion: object
+    messages: object
 
 
 MAX_BATCH = 32
@@ -130,20 +149,20 @@ def judge_safely(attempt: Attempt, critic: Judge = judge) -> Verdict:
         return CriticError("critic_failed", None, f"{type(error).__name__}: {error}")
 
 
-def judge_record(record: Mapping[str, object]) -> dict[str, Any]:
+def judge_record(record: object) -> VerdictRecord:
     """Judge an attempt's JSON form into the verdict's; raises `RecordError` for a bad record."""
     attempt = read_attempt(record)
     return verdict_record(attempt.id, judge_safely(attempt))
 
 
-def judge_on_trust(record: Mapping[str, object]) -> dict[str, Any]:
+def judge_on_trust(record: Mapping[str, object]) -> VerdictRecord:
     """Judge an attempt as where no translator and no reference is: its formalisation is taken on trust."""
     problem = object_of(record.get("problem"), "problem")
     with formalisation_trusted():
         return judge_record({**record, "problem": {**problem, "formal": None}})
 
 
-class JudgePool(KillablePool[dict[str, Any]]):
+class JudgePool(KillablePool[VerdictRecord]):
     """Judges attempts in `jobs` processes that can be killed; made once, used for many batches.
 
     Every attempt has `timeout_s` seconds. `judging` stands in for our critics where another one is audited. Use it as
@@ -155,30 +174,29 @@ class JudgePool(KillablePool[dict[str, Any]]):
         *,
         jobs: int = 1,
         timeout_s: float = DEFAULT_TIMEOUT_S,
-        judging: Callable[[Mapping[str, object]], dict[str, Any]] | None = None,
+        judging: Callable[[object], VerdictRecord] | None = None,
     ) -> None:
         super().__init__(judging or judge_record, jobs=jobs, timeout_s=timeout_s)
 
-    def judge(self, records: Iterable[Mapping[str, object]]) -> Iterator[dict[str, Any]]:
+    def judge(self, records: Iterable[object]) -> Iterator[VerdictRecord]:
         """Yield verdict records in the attempts' order; raises `RecordError` at what is no attempt."""
-        listed = list(records)
-        batches = _batches(list(map(slim, listed)), self._jobs)
-        for record, outcome in zip(listed, self.outcomes_of_batches(batches), strict=True):
+        listed = [slim(object_of(record, "attempt")) for record in records]
+        for record, outcome in zip(listed, self.outcomes_of_batches(_batches(listed, self._jobs)), strict=True):
             match outcome:
                 case Returned(verdict):
                     yield verdict
                 case Raised(error):
                     raise error
                 case OverTime():
-                    yield verdict_record(str(record["id"]), TimedOut("time_limit", None, "the time limit ran out"))
+                    yield verdict_record(str(record.get("id")), TimedOut("time_limit", None, "the time limit ran out"))
                 case Died(reason):
-                    yield verdict_record(str(record["id"]), CriticError("worker_died", None, reason))
+                    yield verdict_record(str(record.get("id")), CriticError("worker_died", None, reason))
 
 
-def _batches(records: list[dict[str, object]], jobs: int) -> Iterator[list[dict[str, object]]]:
+def _batches(records: list[SlimAttempt], jobs: int) -> Iterator[list[SlimAttempt]]:
     """Yield neighbours of quick formats together, as many as leave every process several batches."""
     most = max(1, min(MAX_BATCH, len(records) // (BATCHES_PER_JOB * jobs)))
-    batch: list[dict[str, object]] = []
+    batch: list[SlimAttempt] = []
     for record in records:
         name = str(record.get("format"))
         is_quick = name in registry.formats() and find_format(name).is_quick
@@ -193,7 +211,6 @@ def _batches(records: list[dict[str, object]], jobs: int) -> Iterator[list[dict[
         yield batch
 
 
-def slim(record: Mapping[str, object]) -> dict[str, object]:
+def slim(record: Mapping[str, object]) -> SlimAttempt:
     """Leave behind what no critic reads, such as token ids."""
-    read = ("id", "problem", "format", "completion", "messages")
-    return {key: record[key] for key in read if key in record}
+    return cast("SlimAttempt", {key: record[key] for key in SlimAttempt.__optional_keys__ if key in record})

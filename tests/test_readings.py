@@ -34,6 +34,7 @@ def test_a_text_about_a_context_of_ones_own_is_certified_and_rechecked() -> None
     verdict = judged(PROOF, answer=True)
     assert (verdict.verdict, verdict.answer, verdict.grade) == ("certified", "true", "aligned")
     assert verdict.coverage > 0.9
+    assert "certified" in verdict._repr_html_()
     assert certistar.recheck([verdict])["accepted"] == 1
     record = json.dumps(verdict_record("1", verdict))
     certificate = json.loads(record.replace("has a laptop, so", "has a lap, so"))["certificate"]

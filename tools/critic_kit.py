@@ -26,7 +26,7 @@ from critics.recheck.foreign import check_by
 from critics.recheck.index import examine
 from critics.replay.certificate import FORMS, Rejected
 from critics.verdict import Certified, CriticError, Verdict, verdict_record
-from critics.verdict.certificate import Certificate, RecordedEvidence, sealed
+from critics.verdict.certificate import Certificate, sealed
 
 PROMISES: Mapping[str, str] = {
     "honest": "an honest attempt is certified, with its problem's gold answer",
@@ -181,8 +181,8 @@ def _forgeries(attempt: Attempt, certificate: Certificate) -> Iterator[tuple[str
     for answer in _answers(attempt.problem):
         if answer != certificate.claim:
             yield f"the claim {answer}", replace(blind, claim=answer)
-    kept = {key: value for key, value in certificate.evidence.record().items() if key == "completion"}
-    yield "no evidence", replace(certificate, evidence=RecordedEvidence(kept))
+    kept = {key: value for key, value in certificate.evidence.items() if key == "completion"}
+    yield "no evidence", replace(certificate, evidence=kept)
 
 
 def _rejection(critic: Format, attempt: Attempt, certificate: Certificate) -> str | None:

@@ -2,7 +2,7 @@
 
 import importlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from critics.problem import read_attempt
 from critics.recheck.rejudging import recheck_texts
 from critics.registry import PluginError
 from critics.replay.certificate import digest
-from critics.verdict import Certified, Verdict, read_verdict, verdict_record
+from critics.verdict import Certified, Verdict, VerdictRecord, read_verdict, verdict_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def find_critic(entry: str) -> Format:
     return as_format(found, entry)
 
 
-def judge_record_by(entry: str, record: Mapping[str, object]) -> dict[str, Any]:
+def judge_record_by(entry: str, record: object) -> VerdictRecord:
     """Judge an attempt's JSON form by the critic that `entry` names, as `critics.judge.judge_record` does by ours."""
     plugin, attempt = find_critic(entry), read_attempt(record)
     return verdict_record(attempt.id, judge_safely(attempt, partial(judge_by, plugin)))

@@ -20,11 +20,15 @@ from critics.replay.grades import Grade
 from critics.replay.replies import Place, answer_place
 from critics.text.part import TextPart, TextStep
 from critics.verdict import Certified, Verdict
-from critics.verdict.certificate import Certificate, RecordedEvidence, certify, read_certificate
+from critics.verdict.certificate import Certificate, CertificateRecord, certify, read_certificate
 from critics.verdict.conclusion import Refusal, wrong_answer
 from critics.verdict.reading import Span
 
 Judge = Callable[[Problem, Attempt], Verdict]
+
+
+Restored = tuple[str, Mapping[str, object]]
+"""An attempt's text, and what its problem's `meta` must say."""
 
 
 class CertificateError(TypeError):
@@ -57,7 +61,7 @@ class Format(TextPart, ABC):
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         """Return the verdict on an attempt."""
 
-    def check(self, certificate: Mapping[str, Any]) -> bool:
+    def check(self, certificate: CertificateRecord) -> bool:
         """Replay the evidence of a certificate whose `kind` is the name of a package's format.
 
         Returns whether that was a second solver's opinion; raises `critics.replay.certificate.Rejected`. Certificates
@@ -65,8 +69,8 @@ class Format(TextPart, ABC):
         """
         raise Rejected("unknown_kind")
 
-    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-        """Return the attempt that the evidence of a certificate holds, and what its problem's `meta` must say."""
+    def restored(self, evidence: Any) -> Restored:
+        """Return the attempt that a certificate's evidence, which was replayed, holds, and its problem's `meta`."""
         return str(evidence.get("program", evidence.get("completion"))), {}
 
     def proved(self, attempt: Attempt, spans: Sequence[Span]) -> str:
@@ -116,7 +120,7 @@ class CriticPlugin(Format):
     """A format from another package, in three parts: its critic, the checker of its certificates, its catalogue."""
 
     def __init__(
-        self, judge: Judge, check: Callable[[Mapping[str, Any]], bool] | None = None, catalogue: Path | None = None
+        self, judge: Judge, check: Callable[[CertificateRecord], bool] | None = None, catalogue: Path | None = None
     ) -> None:
         self._judge, self._check, self.catalogue = judge, check, catalogue
 
@@ -124,7 +128,7 @@ class CriticPlugin(Format):
         """Return the verdict of the package's critic."""
         return self._judge(problem, attempt)
 
-    def check(self, certificate: Mapping[str, Any]) -> bool:
+    def check(self, certificate: CertificateRecord) -> bool:
         """Replay a certificate by the package's checker."""
         return super().check(certificate) if self._check is None else self._check(certificate)
 
@@ -179,5 +183,5 @@ def plugin_certificate(
 
     Its `kind` is the format's name, and its evidence holds the `completion` that it is about.
     """
-    found, formal = RecordedEvidence({**evidence, "completion": attempt.completion}), attempt.problem.formal
+    found, formal = {**evidence, "completion": attempt.completion}, attempt.problem.formal
     return certify(attempt.format, attempt.problem, claim, found, engine=engine, formal=formal, grade=formalisation)

@@ -65,7 +65,7 @@ class OptionPrograms(SectionedPrograms):
     def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
         from critics.text.trust.bars import position_of, text_of_option
 
-        program = self.language.read(str(certificate.evidence.record()["program"]), Repairs())
+        program = self.language.read(str(certificate.evidence["program"]), Repairs())
         option = program.options[position_of(certificate.claim)]
         names = re.findall(r"[^\W\d]\w*", option.line.text.partition(":::")[0])
         return names, text_of_option(problem, certificate.claim)

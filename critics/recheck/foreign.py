@@ -35,6 +35,6 @@ def check_by(plugin: Format, record: object) -> tuple[bool, Grade]:
                 problem = read_problem(record["problem"])
                 if problem.text(problem.formal) != certificate.problem:
                     raise Rejected("other_problem")
-                if "completion" in record and certificate.evidence.record()["completion"] != record["completion"]:
+                if "completion" in record and certificate.evidence["completion"] != record["completion"]:
                     raise Rejected("other_attempt")
         return bool(plugin.check(certificate.record())), certificate.formalisation

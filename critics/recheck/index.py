@@ -8,7 +8,7 @@ another solver where nothing can be replayed. Whether a text says what the evide
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from critics import registry
 from critics.recheck.records import check_record, verdict_in
@@ -78,6 +78,17 @@ class Accepted:
     """True if a package calls its check a second opinion."""
 
 
+class RecheckRecord(TypedDict):
+    """A report in JSON."""
+
+    checked: int
+    accepted: int
+    skipped: int
+    second_opinion: int
+    rejected: list[dict[str, str]]
+    text: NotRequired[dict[str, int] | str]
+
+
 @dataclass(slots=True)
 class Report:
     """Outcome of the re-check of a file."""
@@ -117,7 +128,7 @@ class Report:
         self.lowered = self.second_opinions = 0
         self.rejected.append({"id": "", "reason": reason})
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> RecheckRecord:
         """Return the JSON form of the design."""
         num = self.accepted.total()
         return {
@@ -180,7 +191,7 @@ def _foreign(kind: str, record: object) -> Accepted:
     return Accepted(Trust.FOREIGN, grade, is_seconded)
 
 
-def recheck_evidence(records: Iterable[object]) -> dict[str, Any]:
+def recheck_evidence(records: Iterable[object]) -> RecheckRecord:
     """Return counts and rejections for the evidence of verdict records or traces (design, Commands)."""
     return examine(records).record()
 

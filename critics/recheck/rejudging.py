@@ -13,10 +13,11 @@ from critics import registry
 from critics.formats.format import find_format
 from critics.judge import Judging, judge_record
 from critics.problem import Problem, RecordError, is_object, read_attempt, read_problem_text
-from critics.recheck.index import Report, examine
+from critics.recheck.index import RecheckRecord, Report, examine
 from critics.recheck.records import verdict_in
 from critics.replay.grades import GRADES, grade_of
-from critics.verdict import CriticError, verdict_record
+from critics.verdict import CriticError, VerdictRecord, verdict_record
+from critics.verdict.reading import SpanRecord
 
 JUDGED_OTHERWISE = "judged_otherwise"
 NOT_JUDGED_AGAIN = "not_judged_again"
@@ -31,15 +32,17 @@ _OF_TEXTS = ("coverage", "spans", "first_bad_step", "step_validity", "premise_gr
 _NOT_COMPARED = ("id", "verdict", "feedback", "certificate")
 
 
-def judge_anew(record: Mapping[str, object]) -> dict[str, Any]:
+def judge_anew(record: object) -> VerdictRecord:
     """Judge an attempt of an untrusted file: what a critic cannot read is a verdict, and not the end of the file."""
     try:
         return judge_record(record)
     except RecordError as error:
-        return verdict_record(str(record.get("id")), CriticError(ILL_FORMED, None, str(error)))
+        return verdict_record(
+            str(record.get("id") if is_object(record) else None), CriticError(ILL_FORMED, None, str(error))
+        )
 
 
-def objection(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> str | None:
+def objection(stored: Mapping[str, Any], fresh: VerdictRecord) -> str | None:
     """Return the reason why a stored verdict is not believed, given the critic's own; None where both agree.
 
     A stored `timeout` or `error` says nothing of the text, so that nothing contradicts it. A stored verdict may lack a
@@ -72,7 +75,7 @@ def _parts(certificate: object) -> list[object] | None:
     return [engine, *(certificate.get(key) for key in _PARTS)]
 
 
-def _grade(verdict: Mapping[str, Any]) -> int:
+def _grade(verdict: Mapping[str, object]) -> int:
     """Return the place of a verdict's grade, the best first: a file may say less of a text than the critic does."""
     certificate = verdict.get("certificate")
     if not is_object(certificate):
@@ -92,7 +95,7 @@ class TextReport:
     without_text: int = 0
     """Number of certificates whose records hold no text, so that their evidence alone was checked."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> RecheckRecord:
         """Return the JSON form: the evidence's, and of how many records the text was judged."""
         text = {"judged_again": self.judged_again, "not_there": self.without_text}
         return {**self.evidence.record(), "text": text if self.judged_again else "not there"}
@@ -137,7 +140,7 @@ def recheck_texts(records: Iterable[object], judging: Judging) -> TextReport:
         stored = verdict_in(text.record)
         if text.attempt is not text.record and _surrounds(stored, fresh):
             stored = {key: value for key, value in stored.items() if key not in _OF_TEXTS}
-        reason = objection(stored, fresh) if text.is_verbatim() else objection(*_as_mended(stored, fresh))
+        reason = objection(stored if text.is_verbatim() else _as_mended(stored, fresh), fresh)
         if reason is None:
             text.report.confirm(stored["certificate"]["formalisation"])
             found.evidence.add(text.report, "")
@@ -168,10 +171,10 @@ def _reject(report: Report, text: _Text, reason: str) -> None:
         report.unchecked.append(entry)
 
 
-def _surrounds(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> bool:
+def _surrounds(stored: Mapping[str, Any], fresh: VerdictRecord) -> bool:
     """Say whether a verdict on a reply has the places of that on its answer, and unread ones around them."""
-    outer: list[dict[str, Any]] = list(stored.get("spans") or ())
-    inner: list[dict[str, Any]] = list(fresh.get("spans") or ())
+    outer: list[SpanRecord] = list(stored.get("spans") or ())
+    inner = list(fresh.get("spans") or ())
     for at in range(len(outer) - len(inner) + 1):
         within, rest = outer[at : at + len(inner)], outer[:at] + outer[at + len(inner) :]
         moved = within[0]["start"] - inner[0]["start"] if inner else 0
@@ -181,17 +184,16 @@ def _surrounds(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> bool:
     return False
 
 
-def _as_mended(stored: Mapping[str, Any], fresh: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return two verdicts to compare where the text is canonical: it needs none of the repairs, or some of them.
+def _as_mended(stored: Mapping[str, Any], fresh: VerdictRecord) -> Mapping[str, Any]:
+    """Return what to compare with a verdict on canonical text, which needs none of the repairs, or some of them.
 
     Places in the text as it was written say nothing of this one.
     """
-    written: dict[str, Any] = stored["certificate"]
-    found: dict[str, Any] | None = fresh["certificate"]
-    left: list[str] = found["repairs"] if found is not None else []
-    needed: list[str] = left if set(left) <= set(written["repairs"]) else []
+    written, found = stored["certificate"], fresh["certificate"]
+    left = [] if found is None else found["repairs"]
+    needed = left if set(left) <= set(written["repairs"]) else []
     told = {key: value for key, value in stored.items() if key not in _OF_TEXTS}
-    return {**told, "certificate": {**written, "repairs": needed}}, dict(fresh)
+    return {**told, "certificate": {**written, "repairs": needed}}
 
 
 def _restored(verdict: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -252,6 +254,6 @@ def _read_problem_again(verdict: Mapping[str, Any], report: Report, *, brings: b
         report.refuse("reference_is_not_the_text")
 
 
-def recheck(records: Iterable[object]) -> dict[str, Any]:
+def recheck(records: Iterable[object]) -> RecheckRecord:
     """Return counts and rejections for verdict records or traces, whose texts are judged again in this process."""
     return recheck_texts(records, lambda found: [judge_anew(each) for each in found]).evidence.record()

@@ -10,14 +10,13 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypedDict, TypeGuard, TypeVar
 
 from critics.replay.grades import Grade, grade_of
 
 _Found = TypeVar("_Found")
 KEYS = ("kind", "problem", "claim", "evidence", "formalisation", "engine", "limits", "repairs", "digest")
-PROBLEM_KEYS = ("context", "question", "options", "answer", "formal")
-_KEYS, _PROBLEM_KEYS = frozenset(KEYS), frozenset(PROBLEM_KEYS)
+_KEYS = frozenset(KEYS)
 REFERENCES = ("given", "prontoqa", "proofwriter", "syllogism", "prontoqa-ood", "deontiqa")
 """Sources of a reference: the problem itself, or the translator of a data set."""
 CONTROLLED = "english"
@@ -59,6 +58,23 @@ _MISREAD = (TypeError, ValueError, KeyError, IndexError, AttributeError, Recursi
 UNTRUSTED = Untrusted()
 
 
+class FormalRecord(TypedDict):
+    """A reference formalisation in JSON."""
+
+    axioms: list[str]
+    goal: str
+
+
+class ProblemRecord(TypedDict):
+    """The part of a problem that a certificate embeds, in JSON."""
+
+    context: str
+    question: str
+    options: list[str] | None
+    answer: str | None
+    formal: FormalRecord | None
+
+
 @dataclass(frozen=True, slots=True)
 class Formal:
     """A reference formalisation: axioms as the context states them, and the question as a literal."""
@@ -66,7 +82,7 @@ class Formal:
     axioms: tuple[str, ...]
     goal: str
 
-    def record(self) -> dict[str, object]:
+    def record(self) -> FormalRecord:
         """Return the JSON form."""
         return {"axioms": list(self.axioms), "goal": self.goal}
 
@@ -81,12 +97,15 @@ class ProblemText:
     answer: str | None
     formal: Formal | None
 
-    def record(self) -> dict[str, object]:
+    def record(self) -> ProblemRecord:
         """Return the JSON form."""
-        formal = None if self.formal is None else self.formal.record()
-        options = None if self.options is None else list(self.options)
-        said = {"context": self.context, "question": self.question, "options": options}
-        return {**said, "answer": self.answer, "formal": formal}
+        return {
+            "context": self.context,
+            "question": self.question,
+            "options": None if self.options is None else list(self.options),
+            "answer": self.answer,
+            "formal": None if self.formal is None else self.formal.record(),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +244,7 @@ def _is_engine(engine: Any, wanted: str) -> bool:
 
 def _problem(record: Any) -> ProblemText:
     options, answer, formal = record["options"], record["answer"], record["formal"]
-    if record.keys() != _PROBLEM_KEYS or not are_texts([record["context"], record["question"]]):
+    if record.keys() != ProblemRecord.__required_keys__ or not are_texts([record["context"], record["question"]]):
         raise Rejected("ill_formed")
     if not (answer is None or are_texts([answer])) or not (options is None or are_texts(options)):
         raise Rejected("ill_formed")

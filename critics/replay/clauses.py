@@ -226,7 +226,7 @@ class _Places:
                 raise OutOfWork
         return {place: list(terms) for place, terms in found.items()}
 
-    def _built(self, term: Application, number: int, found: dict[_Place, dict[Term, None]]) -> list[Term]:
+    def _built(self, term: Application[Term], number: int, found: dict[_Place, dict[Term, None]]) -> list[Term]:
         variables = list(dict.fromkeys(filter(is_variable, subterms(term))))
         ranges = [list(found[self.root((f"{number} {variable}", 0))]) for variable in variables]
         built = [replaced(term, dict(zip(variables, chosen, strict=True))) for chosen in product(*ranges)]

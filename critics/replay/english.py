@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from critics.replay.answers import check_claim
-from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, is_list, sealed_certificate
+from critics.replay.certificate import Rejected, SealedCertificate, is_list, of_kinds
 from critics.replay.clauses import (
     MAX_INSTANCES,
     Implication,
@@ -48,15 +48,9 @@ class _Established:
     under: list[frozenset[int]] = field(default_factory=list[frozenset[int]])
 
 
-def check_english(certificate: object) -> Trust:
-    """Accept a certificate, sealed or not, by returning, or raise `Rejected` with the reason."""
-    sealed = sealed_certificate(certificate, (KIND,))
-    with UNTRUSTED:
-        _check(sealed)
-    return Trust.CHECKED
-
-
-def _check(certificate: SealedCertificate) -> None:
+@of_kinds(KIND)
+def check_english(certificate: SealedCertificate) -> Trust:
+    """Accept a certificate by returning what it rests on, or raise `Rejected` with the reason."""
     evidence, formal = certificate.evidence, certificate.problem.formal
     semantics = semantics_of(certificate.reference)
     if formal is None or evidence["semantics"] != semantics.kind:
@@ -71,6 +65,7 @@ def _check(certificate: SealedCertificate) -> None:
     value = _value(formal.axioms, evidence["closure"], replay, goal, forward)
     check_claim(certificate, value)
     _check_spans(evidence["spans"], evidence["completion"], replay.hows)
+    return Trust.CHECKED
 
 
 def _replayed(entries: Any, axioms: set[str], forward: bool) -> _Established:

@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from critics.replay.cursor import ReasonedError, TokenCursor
+from critics.replay.terms import Application
 
 NAME = re.compile(r"[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)*")
 """A name of an object, a property or a relation, as the guide accepts it."""
@@ -44,18 +45,7 @@ class FormulaError(ReasonedError):
     """The text is not a statement of the formal language."""
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
-    """A function applied to terms: `(days-before anna kickoff)`."""
-
-    function: str
-    arguments: "tuple[Term, ...]"
-
-    def __str__(self) -> str:
-        return f"({self.function} {' '.join(map(str, self.arguments))})"
-
-
-Term = str | Application
+Term: TypeAlias = str | Application["Term"]
 """A text is a variable where it starts with a quote, else an object."""
 
 
@@ -96,7 +86,7 @@ def replaced(term: Term, binding: Mapping[str, Term]) -> Term:
     return Application(term.function, tuple(replaced(a, binding) for a in term.arguments))
 
 
-def subterms(whole: Literal | Application) -> Iterator[Term]:
+def subterms(whole: Literal | Application[Term]) -> Iterator[Term]:
     """Yield every term within, each before its own parts, from left to right."""
     for argument in whole.arguments:
         yield argument
@@ -278,7 +268,7 @@ class _Reader(TokenCursor):
             raise self.fault(f"{_shown(token)} is not a name")
         return token
 
-    def application(self, depth: int) -> Application:
+    def application(self, depth: int) -> Application[Term]:
         if depth > MAX_TERM_DEPTH:
             raise self.fault(f"terms nest deeper than {MAX_TERM_DEPTH}", "depth")
         self.expect("(")

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from critics.replay import smtlib
 from critics.replay.answers import in_terms_of
-from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, are_texts, sealed_certificate
+from critics.replay.certificate import Rejected, SealedCertificate, are_texts, of_kinds
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
 Term: TypeAlias = "str | tuple[Term, ...]"
@@ -189,14 +189,9 @@ Question = tuple[Term, ...]
 """The formulas that are to hold together."""
 
 
-def check_script(certificate: object) -> Trust:
+@of_kinds(KIND)
+def check_script(certificate: SealedCertificate) -> Trust:
     """Accept by returning what it rests on; raises `Rejected`."""
-    sealed = sealed_certificate(certificate, (KIND,))
-    with UNTRUSTED:
-        return _check(sealed)
-
-
-def _check(certificate: SealedCertificate) -> Trust:
     evidence, problem = certificate.evidence, certificate.problem
     premises, statements, declarations = (evidence[key] for key in ("premises", "statements", "declarations"))
     if not are_texts([evidence["program"], evidence["value"], evidence["mode"]]):

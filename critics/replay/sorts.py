@@ -102,7 +102,7 @@ class SortedSignature:
             raise SortError(f"{literal}: {name} takes {_listed(wanted)}, not {num} argument(s)")
         return wanted
 
-    def _function(self, term: Application) -> tuple[tuple[str, ...], str]:
+    def _function(self, term: Application[Term]) -> tuple[tuple[str, ...], str]:
         name, num = term.function, len(term.arguments)
         found = self.functions.get(name)
         if found is None:

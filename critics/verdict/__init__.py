@@ -6,12 +6,12 @@ what an actor may be told.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from critics.problem import RecordError, object_of, text_of
 from critics.replay.grades import Grade
-from critics.verdict.certificate import Certificate, read_certificate
-from critics.verdict.reading import BadStep, Span, TextReading, read_reading, verdict_html
+from critics.verdict.certificate import Certificate, CertificateRecord, read_certificate
+from critics.verdict.reading import BadStep, ReadingRecord, Span, TextReading, read_reading, verdict_html
 
 
 class _Accounting:
@@ -37,9 +37,7 @@ class _Accounting:
 
     def _shown(self, verdict: str, reason: str, said: str, certificate: Certificate | None) -> str:
         """Return the verdict as HTML, with the proof where it has one."""
-        evidence: Any = {} if certificate is None else certificate.evidence.record()
-        proof = [f"{entry['says']} ({entry['how']})" for entry in evidence.get("entries", ())]
-        proof += [f"{step['statement']} ({step['by']})" for step in evidence.get("steps", ())]
+        proof = [f"{entry} ({how})" for entry, how in (certificate.entries() if certificate else ())]
         return verdict_html(verdict, reason, said, certificate and certificate.formalisation, self.reading, proof)
 
 
@@ -125,17 +123,30 @@ _KINDS = {kind.verdict: kind for kind in _REFUSING}
 VERDICTS = (Certified.verdict, *_KINDS)
 
 
-def verdict_record(attempt_id: str, verdict: Verdict) -> dict[str, Any]:
+class VerdictRecord(ReadingRecord):
+    """A verdict in JSON."""
+
+    id: str
+    verdict: str
+    reason: str
+    answer: str | None
+    feedback: str
+    certificate: CertificateRecord | None
+
+
+def verdict_record(attempt_id: str, verdict: Verdict) -> VerdictRecord:
     """Return the JSON form of a verdict, keys as in the design."""
-    return {
+    record: VerdictRecord = {
         "id": attempt_id,
         "verdict": verdict.verdict,
         "reason": verdict.reason,
         "answer": verdict.answer,
         "feedback": verdict.feedback,
         "certificate": None if verdict.certificate is None else verdict.certificate.record(),
-        **({} if verdict.reading is None else verdict.reading.record()),
     }
+    if verdict.reading is not None:
+        record.update(verdict.reading.record())
+    return record
 
 
 def read_verdict(record: object) -> Verdict:

@@ -5,30 +5,25 @@ The checker (`critics.replay`) reads certificates as plain JSON and uses nothing
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, TypedDict
 
 from critics.problem import Formal, Problem, ProblemText, RecordError, object_of, read_problem_text, text_of, texts_of
-from critics.replay.certificate import KEYS, digest
+from critics.replay.certificate import KEYS, ProblemRecord, digest
 from critics.replay.grades import GRADES, Grade, grade_of_reference
 
 
-class Evidence(Protocol):
-    """Evidence of one kind, enough to replay it: a frozen dataclass beside the critic that makes it."""
+class CertificateRecord(TypedDict):
+    """A certificate in JSON (docs/certificates.md)."""
 
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedEvidence:
-    """Evidence in JSON already, of a critic or as a file holds it."""
-
-    fields: Mapping[str, object]
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return dict(self.fields)
+    kind: str
+    problem: ProblemRecord
+    claim: str
+    evidence: Mapping[str, Any]
+    formalisation: Grade
+    engine: str
+    limits: dict[str, int]
+    repairs: list[str]
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +35,8 @@ class Certificate:
     """With what the attempt's formalisation was compared with as `formal`."""
     claim: str
     """The answer, in the problem's own terms."""
-    evidence: Evidence
+    evidence: Mapping[str, Any]
+    """In JSON, with the keys of its kind's form (`critics.replay.certificate.FORMS`): enough to replay it."""
     formalisation: Grade
     """On whose word the formulas say what the text says."""
     engine: str
@@ -51,11 +47,24 @@ class Certificate:
     digest: str = ""
     """SHA-256 of the rest as canonical JSON."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> CertificateRecord:
         """Return the JSON form, keys in the order of the design."""
-        lists = {"limits": dict(self.limits), "repairs": list(self.repairs)}
-        nested = {"problem": self.problem.record(), "evidence": self.evidence.record(), **lists}
-        return {key: nested[key] if key in nested else getattr(self, key) for key in KEYS}
+        return {
+            "kind": self.kind,
+            "problem": self.problem.record(),
+            "claim": self.claim,
+            "evidence": dict(self.evidence),
+            "formalisation": self.formalisation,
+            "engine": self.engine,
+            "limits": dict(self.limits),
+            "repairs": list(self.repairs),
+            "digest": self.digest,
+        }
+
+    def entries(self) -> list[tuple[str, str]]:
+        """Return what each entry of the evidence says, and how it was established; none where it has no entries."""
+        entries = [(entry["says"], entry["how"]) for entry in self.evidence.get("entries", ())]
+        return entries + [(step["statement"], step["by"]) for step in self.evidence.get("steps", ()) if "by" in step]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +85,7 @@ def certify(
     kind: str,
     problem: Problem,
     claim: str,
-    evidence: Evidence | Mapping[str, object],
+    evidence: Mapping[str, object],
     *,
     engine: str,
     formal: Formal | None = None,
@@ -89,9 +98,7 @@ def certify(
     `formal` is the reference that the attempt's formalisation was compared with; without a `grade`, the evidence's
     `reference`, its source, gives it.
     """
-    if isinstance(evidence, Mapping):
-        evidence = RecordedEvidence(evidence)
-    grade = grade or grade_of_reference(str(evidence.record().get("reference", "none")))
+    grade = grade or grade_of_reference(str(evidence.get("reference", "none")))
     made = Certificate(kind, problem.text(formal), claim, evidence, grade, engine, limits or {}, tuple(repairs))
     return sealed(made)
 
@@ -128,7 +135,7 @@ def read_certificate(record: object) -> Certificate:
         kind=text_of(data, "kind", "certificate"),
         problem=read_problem_text(data["problem"], "certificate.problem"),
         claim=text_of(data, "claim", "certificate"),
-        evidence=RecordedEvidence(object_of(data["evidence"], "certificate.evidence")),
+        evidence=object_of(data["evidence"], "certificate.evidence"),
         formalisation=grade,
         engine=text_of(data, "engine", "certificate"),
         limits=limits,

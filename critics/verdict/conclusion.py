@@ -1,12 +1,12 @@
 """Ends of a judgement: a refusal with its verdict, or a certificate that the checker accepts as well."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from types import MappingProxyType
 
 from critics.problem import Problem
 from critics.replay.certificate import Rejected
 from critics.verdict import Certified, CriticError, Malformed, Refusing, Refuted, TimedOut, Unproved, Verdict
-from critics.verdict.certificate import Certificate
+from critics.verdict.certificate import Certificate, CertificateRecord
 from critics.verdict.reading import BadStep
 
 MAX_FEEDBACK = 300
@@ -74,7 +74,9 @@ _UNDECIDED: Mapping[str, Refusal] = {
 
 
 def certified(
-    certificate: Certificate, check: Callable[[dict[str, Any]], object], refusals: Mapping[str, Refusal] | None = None
+    certificate: Certificate,
+    check: Callable[[CertificateRecord], object],
+    refusals: Mapping[str, Refusal] = MappingProxyType({}),
 ) -> Verdict:
     """Certify what the independent checker accepts as well; disagreement is the critic's failure.
 
@@ -84,7 +86,7 @@ def certified(
     try:
         check(certificate.record())
     except Rejected as rejection:
-        known = {**_UNDECIDED, **(refusals or {})}.get(str(rejection))
+        known = {**_UNDECIDED, **refusals}.get(str(rejection))
         if known is not None:
             return known.verdict(certificate.claim)
         return CriticError("checker_disagrees", certificate.claim, f"the independent checker says {rejection}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, TypedDict
 from typing import Literal as Choice
 
 Kind = Choice["premise", "citation", "step", "goal", "answer", "filler", "unread", "refused"]
@@ -17,6 +17,26 @@ UNDECIDED = frozenset((NOT_READ, TOO_MUCH_WORK))
 """Reasons of a first bad step that was not judged, and so may be right."""
 
 
+class SpanRecord(TypedDict):
+    """A span in JSON."""
+
+    start: int
+    end: int
+    kind: Kind
+    by: int | None
+
+
+class ReadingRecord(TypedDict, total=False):
+    """The keys that a critic of texts adds to a verdict."""
+
+    coverage: float
+    spans: list[SpanRecord]
+    first_bad_step: dict[str, str | int] | None
+    step_validity: float
+    premise_grounding: float
+    explicit: list[str] | bool
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A piece of the completion, its kind, and the entry of the evidence behind it (None: there is none)."""
@@ -26,7 +46,7 @@ class Span:
     kind: Kind
     by: int | None = None
 
-    def record(self) -> dict[str, str | int | None]:
+    def record(self) -> SpanRecord:
         """Return the JSON form."""
         return {"start": self.start, "end": self.end, "kind": self.kind, "by": self.by}
 
@@ -57,16 +77,20 @@ class TextReading:
     text: str = field(default="", compare=False, repr=False)
     """The completion itself, where it is to be shown; no part of a verdict's record."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> ReadingRecord:
         """Return the JSON form: keys of a verdict record."""
-        shares = {"step_validity": self.step_validity, "premise_grounding": self.premise_grounding}
-        return {
+        found: ReadingRecord = {
             "coverage": round(self.coverage, 4),
             "spans": [span.record() for span in self.spans],
             "first_bad_step": None if self.first_bad_step is None else asdict(self.first_bad_step),
-            **{name: round(share, 4) for name, share in shares.items() if share is not None},
-            **({} if self.unsaid is None else {"explicit": list(self.unsaid) or True}),
         }
+        if self.step_validity is not None:
+            found["step_validity"] = round(self.step_validity, 4)
+        if self.premise_grounding is not None:
+            found["premise_grounding"] = round(self.premise_grounding, 4)
+        if self.unsaid is not None:
+            found["explicit"] = list(self.unsaid) or True
+        return found
 
 
 def read_reading(record: Mapping[str, Any]) -> TextReading | None:

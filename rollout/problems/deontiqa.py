@@ -251,7 +251,7 @@ def _about(predicate: str, objects: Mapping[str, str]) -> Literal:
     return Literal(True, predicate, tuple(objects[sort] for sort in SIGNATURE.predicates[predicate]))
 
 
-def _action(rng: random.Random, objects: Mapping[str, str]) -> Application:
+def _action(rng: random.Random, objects: Mapping[str, str]) -> Application[Term]:
     name = rng.choice(list(scheduling.ACTIONS))
     arguments = tuple(_argument(rng, name, sort, objects) for sort in scheduling.ACTIONS[name])
     return Application(name, arguments)

@@ -131,9 +131,8 @@ def _pieces(verdict: Verdict, trace: Trace) -> Iterator[ShownPiece]:
     from critics.formats.format import find_format
     from critics.formats.steps import bad_place
 
-    evidence: Any = {} if verdict.certificate is None else verdict.certificate.evidence.record()
-    entries = [{"says": entry["says"], "how": entry["how"]} for entry in evidence.get("entries", ())]
-    entries += [{"says": step["statement"], "how": step["by"]} for step in evidence.get("steps", ())]
+    proved = [] if verdict.certificate is None else verdict.certificate.entries()
+    entries = [{"says": says, "how": how} for says, how in proved]
     steps = find_format(trace.format).steps(trace.problem, trace.completion)
     place = bad_place(verdict, steps)
     bad = None if place is None or place >= len(steps) else steps[place]

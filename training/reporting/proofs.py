@@ -31,7 +31,7 @@ _LETTERS = ("X", "Y", "Z", "U", "V", "W")
 
 def proof_lines(certificate: Certificate) -> list[str]:
     """Return the lines of a proof: problem, steps, claim, and what they rest on."""
-    problem, evidence = certificate.problem, certificate.evidence.record()
+    problem, evidence = certificate.problem, certificate.evidence
     return [
         *_problem_lines(problem),
         "",

@@ -1,9 +1,8 @@
 """The format `arithmetic`: prose with equations that ends in a number (GSM8K, Cobbe et al. 2021, arXiv:2110.14168)."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from critics.formats.format import Format
+from critics.formats.format import Format, Restored
 from critics.problem import Attempt, Problem
 from critics.verdict import Verdict
 from critics.verdict.certificate import Certificate
@@ -22,7 +21,7 @@ class Arithmetic(Format):
 
         return judge_arithmetic(problem, attempt)
 
-    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    def restored(self, evidence: Any) -> Restored:
         return str(evidence["completion"]), {"answers": "number"}
 
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:

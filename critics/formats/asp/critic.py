@@ -6,7 +6,7 @@ What it reads is in `submission`, `reader` and `query`; what the sixteen ambigui
 docs/asp-format.md. Whether the rules say what the English says is trusted, and the certificate says so.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError, FailedTest, duplicates, ill_posed
 from critics.formats.asp.examination import Inspection, Prepared, ProgramRun, prepare, run
@@ -31,24 +31,6 @@ from critics.verdict.conclusion import Refusal, certified, is_wrong
 
 MAX_TOLD = 3
 """Failing tests that a verdict tells about; a dialog tells all of them (`rollout.actor_critic.feedback`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerSetEvidence:
-    """A program with an answer set, its query's value and the rules that give it, and its tests."""
-
-    completion: str
-    num_premises: int | None
-    reference: str
-    witness: list[str]
-    value: str
-    support: list[int]
-    tests: list[ShownTest]
-    num_mutants: int
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return asdict(self)
 
 
 def _barred(verdict: type[Unproved | Vacuous | Refuted], reason: str, feedback: str) -> Refusal:
@@ -119,23 +101,20 @@ def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Pro
     kills, cores = _check_adequacy(inspection, source)
     if untested(prepared.submission, support):
         raise _barred(Vacuous, "untested_answer", "no test is of a rule that the answer rests on")
-    evidence = AnswerSetEvidence(
-        attempt.completion,
-        source.num_premises,
-        "none",
-        inspection.witness(frozenset()),
-        outcome.finding.value,
-        list(support),
-        [
-            ShownTest(
-                None if core is not None else inspection.witness(frozenset({f"__x{i}"})),
-                core,
-                [mutant.name for mutant in killed],
-            )
-            for i, (killed, core) in enumerate(zip(kills, cores, strict=True))
-        ],
-        len(inspection.damages),
-    )
+    witnesses = [
+        None if core is not None else inspection.witness(frozenset({f"__x{i}"})) for i, core in enumerate(cores)
+    ]
+    names = [[mutant.name for mutant in killed] for killed in kills]
+    evidence = {
+        "completion": attempt.completion,
+        "num_premises": source.num_premises,
+        "reference": "none",
+        "witness": inspection.witness(frozenset()),
+        "value": outcome.finding.value,
+        "support": list(support),
+        "tests": [asdict(ShownTest(*shown)) for shown in zip(witnesses, cores, names, strict=True)],
+        "num_mutants": len(inspection.damages),
+    }
     limits = {"conflicts": SOLVE_LIMIT}
     certificate = certify(ANSWER_SETS_KIND, problem, answer, evidence, engine=ANSWER_SETS_ENGINE, limits=limits)
     return certified(certificate, check_answer_sets)

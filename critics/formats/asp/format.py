@@ -1,10 +1,10 @@
 """The format `asp`: a program, tests and a query (LLM-ARC), judged by clingo."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from critics.formats.format import Format
+from critics.formats.format import Format, Restored
 from critics.problem import Attempt, Problem, is_list, is_object
 from critics.replay.answers import in_terms_of
 from critics.replay.replies import Place, object_place
@@ -28,7 +28,7 @@ class AnswerSets(Format):
     def place(self, completion: str) -> Place:
         return object_place(completion)
 
-    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    def restored(self, evidence: Any) -> Restored:
         return str(evidence["completion"]), {"num_premises": evidence["num_premises"]}
 
     def proved(self, attempt: Attempt, spans: Sequence[Span]) -> str:

@@ -98,7 +98,7 @@ def _value(part: str, labels: Mapping[str, int], line: ProgramLine, repairs: Rep
 
 
 def _constraint(line: ProgramLine, declared: Declarations, repairs: Repairs) -> Term:
-    read = read_expression(line, repairs)
+    read: Term = read_expression(line, repairs)
     if isinstance(read, Application) and read.function.lower().startswith("alldifferent") and not read.arguments:
         repairs.note("all_variables_meant")
         read = Application(read.function, (Operator("list", tuple(map(Variable, declared.functions))),))

@@ -7,7 +7,7 @@ reason `not_read`. Both quote the sentence.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from critics.formats.english.saturation import saturation
@@ -26,7 +26,7 @@ from critics.text.english.language import ProblemLanguage, Unreadable, language_
 from critics.text.english.outline import Outline
 from critics.text.english.passage import TextSentence, lines
 from critics.text.english.span import coverage, painted
-from critics.text.english.steps import WORK_LIMIT, Entry, Ledger, Warrant
+from critics.text.english.steps import WORK_LIMIT, Ledger, Warrant
 from critics.text.english.wording import answer_in
 from critics.text.reference import is_trusting, text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
@@ -38,59 +38,28 @@ KIND = "english-proof"
 ENGINE = "certistar-english/1"
 
 
-@dataclass(frozen=True, slots=True)
-class EnglishEvidence:
-    """Everything that is established, in order, and where the text says it."""
-
-    reference: str
-    """The translator that read the problem, or `english`."""
-    semantics: str
-    completion: str
-    goal: tuple[str, ...]
-    entries: tuple[Entry, ...]
-    spans: tuple[Span, ...]
-    closure: list[dict[str, object]] | None
-    """Everything that forward chaining gives, where the answer is that nothing decides the question."""
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "reference": self.reference,
-            "semantics": self.semantics,
-            "completion": self.completion,
-            "goal": list(self.goal),
-            "entries": [
-                {"says": str(entry.clause), "how": entry.step.how, "premises": list(entry.step.premises)}
-                for entry in self.entries
-            ],
-            "spans": [span.record() for span in self.spans],
-            "closure": self.closure,
-        }
-
-
 def english_certificate(problem: Problem, trial: Trial, spans: Sequence[Span], completion: str) -> Certificate:
-    """Return the certificate of a trial that ended well, digest included."""
+    """Return the certificate of a trial that ended well, digest included.
+
+    It holds everything that is established, in order, and where the text says it; where the answer is that nothing
+    decides the question, everything that forward chaining gives.
+    """
     assert trial.claimed is not None
     language = trial.language
-    closure = derivation(saturation(language).entries) if trial.proved == "unknown" else None
-    evidence = EnglishEvidence(
-        language.source,
-        language.semantics.kind,
-        completion,
-        tuple(map(str, language.goal)),
-        tuple(trial.ledger.entries),
-        tuple(spans),
-        closure,
-    )
-    return certify(
-        KIND,
-        problem,
-        trial.claimed,
-        evidence,
-        engine=ENGINE,
-        formal=language.formal,
-        limits={"work": WORK_LIMIT},
-    )
+    evidence = {
+        "reference": language.source,
+        "semantics": language.semantics.kind,
+        "completion": completion,
+        "goal": list(map(str, language.goal)),
+        "entries": [
+            {"says": str(entry.clause), "how": entry.step.how, "premises": list(entry.step.premises)}
+            for entry in trial.ledger.entries
+        ],
+        "spans": [span.record() for span in spans],
+        "closure": derivation(saturation(language).entries) if trial.proved == "unknown" else None,
+    }
+    limits = {"work": WORK_LIMIT}
+    return certify(KIND, problem, trial.claimed, evidence, engine=ENGINE, formal=language.formal, limits=limits)
 
 
 MAX_CHARACTERS = 30_000

@@ -28,39 +28,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainEvidence:
-    """Each step is entailed by the premises and the steps before; the steps alone entail the answer."""
-
-    completion: str
-    formulas: object
-    """As the model wrote them (`Problem.meta`); of readings by the grammar the data set whose conventions they have,
-    and the knowledge that the problem declares."""
-    premises: tuple[Formula, ...]
-    steps: tuple[Step, ...]
-    goal: Formula
-    result: str
-    model: Model
-    """A model of the premises with the answer: they are consistent."""
-    contingent: Model
-    """A model in which the answer is otherwise: it says something."""
-    has_axioms: bool = False
-    """True if knowledge that the problem declares is among the premises."""
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "reference": "axioms" if self.has_axioms else "none",
-            "completion": self.completion,
-            "formulas": self.formulas,
-            "premises": list(map(canonical, self.premises)),
-            "steps": [{"sentence": step.sentence, "says": canonical(step.says)} for step in self.steps],
-            "goal": canonical(self.goal),
-            "result": self.result,
-            "models": {"premises": self.model.record(), "contingent": self.contingent.record()},
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Told:
     """One sentence of the text with its moves, each with the formula of its statement, if it has one."""
 
@@ -113,7 +80,32 @@ def models_of(premises: Sequence[Formula], goal: Formula, result: str) -> tuple[
     return model, other
 
 
-def chain_certificate(problem: Problem, claim: str, evidence: ChainEvidence, grade: Grade) -> Certificate:
-    """Return the certificate, digest included; `grade` is `aligned` or `trusted`."""
+def chain_certificate(
+    problem: Problem,
+    claim: str,
+    grade: Grade,
+    completion: str,
+    formulas: object,
+    premises: Sequence[Formula],
+    goal: Formula,
+    outcome: Outcome,
+    models: tuple[Model, Model],
+) -> Certificate:
+    """Return the certificate, digest included: premises and steps before it entail each step, the steps the answer.
+
+    `formulas` are as the model wrote them (`Problem.meta`); of readings by the grammar the data set whose conventions
+    they have, and the knowledge that the problem declares. The `models` are those of `models_of`.
+    """
+    model, other = models
+    evidence = {
+        "reference": "axioms" if grade == "given" else "none",
+        "completion": completion,
+        "formulas": formulas,
+        "premises": list(map(canonical, premises)),
+        "steps": [{"sentence": step.sentence, "says": canonical(step.says)} for step in outcome.steps],
+        "goal": canonical(goal),
+        "result": outcome.value,
+        "models": {"premises": model.record(), "contingent": other.record()},
+    }
     limits = {"rlimit": DEFAULT_BUDGET.rlimit, "wall_ms": DEFAULT_BUDGET.wall_ms}
     return certify(KIND, problem, claim, evidence, engine=f"{ENGINE} {version()}", limits=limits, grade=grade)

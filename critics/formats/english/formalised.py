@@ -9,7 +9,7 @@ certificate is on a model's word: `aligned` where every check of every sentence 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from critics.formats.english.entailed_text import ChainEvidence, Step, chain_certificate, models_of
+from critics.formats.english.entailed_text import Outcome, Step, chain_certificate, models_of
 from critics.formats.english.formulas import KEY, Answered, Claim, FormalText, NoFormulas, Nothing, read_formulas
 from critics.logic.first_order.solvers import Answer, can_fail
 from critics.problem import Attempt, Problem
@@ -153,9 +153,10 @@ def _verdict(
     passes = all(isinstance(each, Passed) for each in (asked, *(f for _, f in found), *(e.alignment for e in judged)))
     stated = tuple(formula for formula, _ in found)
     told = tuple(Step(index, formula) for index, formula in steps)
-    models = models_of(stated, goal.formula, result)
-    evidence = ChainEvidence(text, problem.meta[KEY], stated, told, goal.formula, result, *models)
-    return Certified(claim, chain_certificate(problem, claim, evidence, "aligned" if passes else "trusted"))
+    models, grade = models_of(stated, goal.formula, result), "aligned" if passes else "trusted"
+    formulas, outcome = problem.meta[KEY], Outcome(result, told)
+    made = chain_certificate(problem, claim, grade, text, formulas, stated, goal.formula, outcome, models)
+    return Certified(claim, made)
 
 
 def _result(goal: Formula, steps: Sequence[Formula]) -> str:

@@ -1,10 +1,10 @@
 """The format `english`: a chain of thought in regular English, judged sentence by sentence."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from critics.formats.format import Format
+from critics.formats.format import Format, Restored
 from critics.problem import Attempt, Problem
 from critics.text.part import TextStep
 from critics.verdict import Verdict
@@ -19,7 +19,7 @@ class English(Format):
     kinds = ("english-proof", "english-entailment")
     is_replayed = True
 
-    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    def restored(self, evidence: Any) -> Restored:
         written: Any = evidence.get("formulas")
         if written is not None and set(written) - {"axioms"} == {"conventions"}:
             # The grammar read the sentences: no model wrote formulas.

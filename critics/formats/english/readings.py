@@ -21,7 +21,6 @@ from itertools import islice, permutations
 from critics.formats.english.entailed_text import (
     BadMove,
     Case,
-    ChainEvidence,
     Outcome,
     Told,
     chain_certificate,
@@ -326,8 +325,9 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     if text_contradicts(problem, answer, "given" if declared else "none"):
         raise Refusal(Unproved, "text_says_otherwise", "a translator reads the text otherwise")
     read_as = {SETTLED: settled(problem), **({AXIOMS: list(declared)} if declared else {})}
-    evidence = ChainEvidence(text, read_as, case.premises, outcome.steps, case.goal, value, *models, bool(declared))
-    return Certified(answer, chain_certificate(problem, answer, evidence, "given" if declared else "aligned"))
+    grade = "given" if declared else "aligned"
+    made = chain_certificate(problem, answer, grade, text, read_as, case.premises, case.goal, outcome, models)
+    return Certified(answer, made)
 
 
 def _reading(text: str, case: Case, unsaid: tuple[str, ...] | None) -> TextReading:

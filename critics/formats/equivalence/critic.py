@@ -137,40 +137,20 @@ _FAMILY = re.compile(r"autoeval(?:-[a-z0-9]+)*")
 _KEYS = {"language", "left", "right"}
 
 
-@dataclass(frozen=True, slots=True)
-class EquivalenceEvidence:
-    """Both sides, and how to see that they mean the same."""
-
-    pair: Pair
-    reference: str
-    proved: Equivalent
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form."""
-        left, right = texts(self.pair)
-        return {
-            "language": language_of(self.pair).value,
-            "left": left,
-            "right": right,
-            "free": free_names(self.pair),
-            "reference": self.reference,
-            "method": self.proved.method,
-            "detail": dict(self.proved.detail),
-        }
-
-
 def equivalence_certificate(problem: Problem, pair: Pair, claim: str, proved: Equivalent) -> Certificate:
     """Return the certificate, digest included; where the problem names its formula, the left side is that."""
-    reference = "none" if problem.formal is None else "given"
-    return certify(
-        KINDS[language_of(pair).value],
-        problem,
-        claim,
-        EquivalenceEvidence(pair, reference, proved),
-        engine=ENGINE,
-        formal=problem.formal,
-        repairs=() if isinstance(pair, RegexPair) else pair.repairs,
-    )
+    language, (left, right) = language_of(pair).value, texts(pair)
+    evidence = {
+        "language": language,
+        "left": left,
+        "right": right,
+        "free": free_names(pair),
+        "reference": "none" if problem.formal is None else "given",
+        "method": proved.method,
+        "detail": dict(proved.detail),
+    }
+    repairs = () if isinstance(pair, RegexPair) else pair.repairs
+    return certify(KINDS[language], problem, claim, evidence, engine=ENGINE, formal=problem.formal, repairs=repairs)
 
 
 def language_of(pair: Pair) -> Language:

@@ -1,10 +1,9 @@
 """The format `equivalence`: two formulas or regular expressions, the same or with a witness of the difference."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from critics.formats.format import Format
+from critics.formats.format import Format, Restored
 from critics.problem import Attempt, Problem
 from critics.replay.replies import Place, object_place
 from critics.verdict import Verdict
@@ -24,7 +23,7 @@ class Equivalence(Format):
     def place(self, completion: str) -> Place:
         return object_place(completion)
 
-    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    def restored(self, evidence: Any) -> Restored:
         said = {key: evidence[key] for key in ("language", "left", "right")}
         alphabet = {key: value for key, value in evidence["detail"].items() if key == "alphabet"}
         return json.dumps(said, ensure_ascii=False), {"language": said["language"], **alphabet}

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from critics.formats.fol.program import Program, in_terms_of_theory, read_program
 from critics.logic.cores import smallest
+from critics.logic.first_order.comparison import entails, refuse_other_theory
 from critics.logic.first_order.solvers import (
     DEFAULT_BUDGET,
     Answer,
     Entailment,
-    can_fail,
     contingent,
     decide,
     decided,
@@ -26,12 +26,12 @@ from critics.logic.first_order.solvers import (
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order import syntax as fo
-from critics.replay.first_order.entailments import KIND, reworded, shares_vocabulary, unstated
+from critics.replay.first_order.entailments import KIND, unstated
 from critics.replay.first_order.models import Model
 from critics.replay.first_order.reader import FolTheory, canonical, closed_all, read_theory
 from critics.replay.formula import FormulaError as AnyFormulaError
 from critics.text.reference import ReferenceMismatch, holds_in_semantics, reference, text_contradicts
-from critics.verdict import Certified, Malformed, TimedOut, Unproved, Vacuous, Verdict
+from critics.verdict import Certified, Malformed, Unproved, Vacuous, Verdict
 from critics.verdict.certificate import Reference, certify, source_name
 from critics.verdict.conclusion import Refusal, brief, is_wrong, no_reference, wrong_answer
 from critics.workers.own_time import own_time
@@ -118,7 +118,7 @@ def _refuse_assumed(program: Program, result: str) -> None:
     # Attack: hide the answer in a conjunction, where nothing else gives it.
     parts = [part for premise in program.premises for part in fo.conjuncts(premise)]
     others = [part for part in parts if fo.key(part) != fo.key(answer)]
-    if len(others) < len(parts) and not _entails(others, answer):
+    if len(others) < len(parts) and not entails(others, answer):
         raise Refusal(Vacuous, "goal_assumed", "the answer is a part of a premise, and nothing else gives it")
 
 
@@ -131,19 +131,14 @@ def _refuse_elsewhere(program: Program, problem: Problem) -> None:
         return
     # Attack: leave a premise out and fill the place with one said twice, or with a tautology.
     different = {fo.key(premise): premise for premise in program.premises}
-    said = sum(not _entails((), premise) for premise in different.values())
+    said = sum(not entails((), premise) for premise in different.values())
     if said < needed:
         raise Refusal(Unproved, "premises_missing", f"{said} premises for {needed} statements")
 
 
 def _compared(program: Program, theory: FolTheory, found: Entailment) -> Entailment:
     """Return the result with models of the whole reference; raises `Refusal` where the program formalises else."""
-    if not shares_vocabulary(program.formulas(), [*theory.axioms, theory.goal]):
-        raise Refusal(Unproved, "other_vocabulary", "the formulas use other symbols than the problem's formalisation")
-    _refuse_unstated(program, theory.axioms, found.result)
-    same = fo.key(program.conclusion) == fo.key(theory.goal)
-    if not same and not _entails((), fo.Compound(fo.Operator.IFF, (program.conclusion, theory.goal))):
-        raise Refusal(Unproved, "goal_mismatch", "the conclusion is not what the problem asks")
+    refuse_other_theory(program.premises, program.conclusion, theory, found.result)
     new = unstated(program.premises, theory.axioms)
     if not new and not unstated(theory.axioms, program.premises):
         return found
@@ -151,31 +146,6 @@ def _compared(program: Program, theory: FolTheory, found: Entailment) -> Entailm
     if whole.result != found.result:
         raise Refusal(Unproved, "premises_missing", "what is left out decides the conclusion")
     return whole
-
-
-def _refuse_unstated(program: Program, axioms: Sequence[fo.Formula], result: str) -> None:
-    try:
-        parts = reworded(program.premises, axioms)
-    except fo.FormulaError as error:
-        raise Refusal(TimedOut, "solver_budget", str(error)) from error
-    answer = program.conclusion if result == "true" else fo.negated(program.conclusion)
-    for part, candidates in parts:
-        # Attack: write what follows from all axioms, the conclusion above all, as a premise.
-        if not any(_entails([axiom], part) for axiom in candidates):
-            raise Refusal(Unproved, "axiom_not_in_context", f"no statement says {canonical(part)}")
-        # Attack: write what one statement of a puzzle comes to, the answer, as if the text said it.
-        stated = [one for axiom in candidates for one in fo.conjuncts(axiom)]
-        if result == "unknown" or any(fo.key(one) == fo.key(part) for one in stated) or not _entails([part], answer):
-            continue
-        if not any(_entails([one], part) and _entails([part], one) for one in stated):
-            raise Refusal(Vacuous, "goal_assumed", "the answer is a premise, and no statement says it as it stands")
-
-
-def _entails(premises: Sequence[fo.Formula], conclusion: fo.Formula) -> bool:
-    found = can_fail(premises, conclusion)
-    if found is Answer.UNDECIDED:
-        raise Refusal(TimedOut, "solver_budget", "the solver could not compare the formulas with the problem's")
-    return found is Answer.UNSATISFIABLE
 
 
 WALL_S = 3.0

@@ -1,10 +1,10 @@
 """The format `fol`: premises and a conclusion in first-order logic (Logic-LM, FOLIO, LINC), judged by Z3 and cvc5."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from critics.formats.format import Format
+from critics.formats.format import Format, Restored
 from critics.problem import Attempt, Problem
 from critics.replay.cursor import ReasonedError
 from critics.replay.replies import Place, answer_place, program_place
@@ -31,7 +31,7 @@ class FirstOrder(Format):
 
         return judge_fol(problem, attempt)
 
-    def restored(self, evidence: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    def restored(self, evidence: Any) -> Restored:
         return "\n".join(["Premises:", *evidence["premises"], "Conclusion:", evidence["conclusion"]]), {}
 
     def proved(self, attempt: Attempt, spans: Sequence[Span]) -> str:

@@ -27,7 +27,7 @@ from critics.logic.programs.sections import MAX_OPTIONS, ProgramError, ProgramLi
 from critics.logic.programs.z3_solver import RLIMIT, WALL_S
 from critics.problem import Problem
 from critics.replay.finite.models import KIND, Mode
-from critics.replay.finite.terms import Application, Operator
+from critics.replay.finite.terms import Application, Operator, Term
 from critics.text.question import Asked, read_question
 from critics.verdict import Unproved, Vacuous
 from critics.verdict.conclusion import Refusal, brief
@@ -113,7 +113,7 @@ def _option(line: ProgramLine, declared: Declarations, repairs: Repairs) -> Opti
     return Option(mode, (formulas[0] if len(formulas) == 1 else Operator("and", formulas),), line)
 
 
-def _is_helper(call: Application) -> bool:
+def _is_helper(call: Application[Term]) -> bool:
     return call.function.lower().startswith("is_") or call.function.lower() in _HELPERS
 
 

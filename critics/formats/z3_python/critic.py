@@ -14,7 +14,8 @@ well.
 import importlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TypeVar
 
 from critics.formats.z3_python.decision import (
@@ -28,7 +29,6 @@ from critics.formats.z3_python.decision import (
     question_sets,
     refuse_closed_world,
     refuse_groundless,
-    solve,
     value_of,
 )
 from critics.formats.z3_python.exploration import explore, script_of
@@ -43,30 +43,31 @@ from critics.formats.z3_python.report import (
 )
 from critics.formats.z3_python.values import ScriptError
 from critics.grammar.inflection import is_plural, singular
+from critics.logic.first_order import solvers
+from critics.logic.first_order.comparison import refuse_other_theory
 from critics.problem import Attempt, Problem
-from critics.replay.first_order import syntax
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.reader import FolTheory, read_theory
 from critics.replay.formula import FormulaError
-from critics.replay.scripts import Mode, Term, conjuncts, needed, negated, opened, script, symbols, written
+from critics.replay.scripts import Mode, Term, needed, negated, opened, script, symbols, written
 from critics.text.question import read_question
 from critics.text.reference import ReferenceMismatch, holds_in_semantics, reference
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Verdict
-from critics.verdict.certificate import Reference, certify, source_name
+from critics.verdict.certificate import Certificate, Reference, certify, source_name
 from critics.verdict.conclusion import Refusal, brief, is_wrong, no_reference, refused, wrong_answer
 
-MAX_COMPARED = 120
-"""Pairs of a premise and a statement that a solver compares."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile(r"[^\W_]+")
-_Key = TypeVar("_Key")
+_Known = TypeVar("_Known")
 _FILLERS = frozenset({"is", "are", "a", "an", "the", "be", "being"})
 _CONNECTIVES = {
-    syntax.Operator.AND: "and", syntax.Operator.OR: "or", syntax.Operator.XOR: "xor", syntax.Operator.IMPLIES: "=>",
-    syntax.Operator.IFF: "=",
+    "and": fo.Operator.AND, "or": fo.Operator.OR, "xor": fo.Operator.XOR, "=>": fo.Operator.IMPLIES,
+    "=": fo.Operator.IFF,
 }  # fmt: skip
+_QUANTIFIERS = {"forall": fo.Quantifier.ALL, "exists": fo.Quantifier.SOME}
 
 
-def refuse_other_theory(found: Examined, known: Reference) -> None:
+def refuse_other_premises(found: Examined, known: Reference) -> None:
     """Raise `Refusal` where the script says what the reference does not, asks else, or leaves out too much."""
     try:
         theory = read_theory(known.formal)
@@ -75,55 +76,37 @@ def refuse_other_theory(found: Examined, known: Reference) -> None:
     if found.argument.mode != "truth":
         raise Refusal(Unproved, "goal_mismatch", "the problem asks whether one statement is true")
     matched = _matched(found, theory)
-    axioms = [matched.formula(axiom) for axiom in theory.axioms]
-    goal = matched.formula(theory.goal)
-    premises = [matched.own(premise) for premise in found.argument.premises]
+    if matched.sort is None:
+        theory = replace(theory, axioms=tuple(map(_of_one, theory.axioms)), goal=_of_one(theory.goal))
+    premises = [matched.formula(said) for each in found.argument.premises if (said := matched.own(each)) != "true"]
     (statement,) = map(matched.own, found.argument.statements)
-    questions = _Questions(matched.declarations)
-    _refuse_unstated(premises, axioms, questions)
-    if statement != goal and not questions.unsatisfiable([[("xor", statement, goal)]])[0]:
-        raise Refusal(Unproved, "goal_mismatch", "the statement is not what the problem asks")
-    fails, holds = questions.unsatisfiable([[*axioms, goal], [*axioms, negated(goal)]])
-    if (holds, fails) != (found.value == "true", found.value == "false"):
+    refuse_other_theory(premises, matched.formula(statement), theory, found.value)
+    if solvers.decided(theory.axioms, theory.goal).result != found.value:
         raise Refusal(Unproved, "premises_missing", "what is left out, or taken for granted, decides the statement")
 
 
-def _refuse_unstated(premises: Sequence[Term], axioms: Sequence[Term], questions: "_Questions") -> None:
-    stated = {part for axiom in axioms for part in conjuncts(axiom)} | {"true"}
-    parts = [p for premise in premises for p in conjuncts(premise) if p not in stated]
-    pairs = [(part, axiom) for part in parts for axiom in axioms if symbols(part) <= symbols(axiom)]
-    if len(pairs) > MAX_COMPARED:
-        raise Refusal(TimedOut, "too_large", "too many premises are in other words than the problem's")
-    follows = questions.unsatisfiable([[axiom, negated(part)] for part, axiom in pairs])
-    entailed = {part for (part, _), holds in zip(pairs, follows, strict=True) if holds}
-    for part in parts:
-        if part not in entailed and not questions.unsatisfiable([[negated(part)]])[0]:
-            # Attack: write the answer, or what nobody said, as a premise.
-            raise Refusal(Unproved, "axiom_not_in_context", "a premise is not what any one statement says")
-
-
-@dataclass(frozen=True, slots=True)
-class _Questions:
-    declarations: Sequence[Term]
-
-    def unsatisfiable(self, sets: Sequence[Sequence[Term]]) -> list[bool]:
-        """Say of each set whether it has no model; raises `Refusal` where the solver cannot tell."""
-        results = solve([script(self.declarations, formulas) for formulas in sets]) if sets else []
-        if "unknown" in results:
-            raise Refusal(TimedOut, "solver_limit", "the solver cannot compare the script with the problem")
-        return [result == "unsat" for result in results]
+def _of_one(formula: fo.Formula) -> fo.Formula:
+    """Return what a formula says of the one object there is, with a proposition for each predicate."""
+    match formula:
+        case fo.Atom(predicate):
+            return fo.Atom(predicate)
+        case fo.Quantified(fo.Quantifier.ALL, _, body):
+            return _of_one(body)
+        case fo.Quantified() | fo.Equality():
+            raise _other_vocabulary()
+        case _:
+            return fo.rebuilt(formula, _of_one)
 
 
 @dataclass(frozen=True, slots=True)
 class _Matched:
-    """The reference's symbols as the script's, and the declarations of both, with no sort closed."""
+    """The script's symbols as the reference's."""
 
-    declarations: tuple[Term, ...]
-    predicates: Mapping[tuple[str, int], str]
+    predicates: Mapping[str, tuple[str, int]]
     constants: Mapping[str, str]
     sort: str | None
     """The sort of objects; None where every symbol is about the one object there is."""
-    markers: frozenset[str]
+    markers: frozenset[str] = frozenset()
     """Symbols that say that the one object is itself."""
 
     def own(self, term: Term) -> Term:
@@ -132,45 +115,40 @@ class _Matched:
             return "true" if term in self.markers else term
         return _simplified(tuple(map(self.own, term)))
 
-    def formula(self, formula: syntax.Formula, bound: tuple[str, ...] = ()) -> Term:
-        """Return a formula of the reference's in the dialect; raises `Refusal` for what cannot be said in it."""
-        match formula:
-            case syntax.Atom(predicate, arguments):
-                symbol = self.predicates[predicate, len(arguments)]
-                if self.sort is None or not arguments:
-                    return symbol
-                return (symbol, *(self._argument(argument, bound) for argument in arguments))
-            case syntax.Not(body):
-                return negated(self.formula(body, bound))
-            case syntax.Compound(operator, operands):
-                return (_CONNECTIVES[operator], *(self.formula(operand, bound) for operand in operands))
-            case syntax.Quantified(quantifier, variable, body):
-                return self._quantified(quantifier, variable, body, bound)
-            case syntax.Equality():
-                raise _other_vocabulary()
-
-    def _quantified(
-        self, quantifier: syntax.Quantifier, variable: str, body: syntax.Formula, bound: tuple[str, ...]
-    ) -> Term:
-        inner = self.formula(body, (*bound, variable))
-        if self.sort is None:
-            if quantifier is syntax.Quantifier.SOME:
-                raise _other_vocabulary()
-            return inner
-        word = "forall" if quantifier is syntax.Quantifier.ALL else "exists"
-        name = (f"x{len(bound)}", self.sort)
-        if isinstance(inner, tuple) and inner[0] == word and isinstance(inner[1], tuple):
-            return (word, (name, *inner[1]), inner[2])
-        return (word, (name,), inner)
-
-    def _argument(self, term: syntax.Term, bound: tuple[str, ...]) -> Term:
+    def formula(self, term: Term, bound: frozenset[str] = frozenset()) -> fo.Formula:
+        """Return a formula of the script's in the reference's symbols; raises `Refusal` where it is in others."""
         match term:
-            case syntax.Variable(name):
-                return f"x{len(bound) - 1 - bound[::-1].index(name)}"
-            case syntax.Constant(name):
-                return self.constants[name]
-            case syntax.Application():
+            case ("not", inner):
+                return fo.Not(self.formula(inner, bound))
+            case ("and" | "or", only):
+                return self.formula(only, bound)
+            case ("=", one, _) if isinstance(one, str) and one in bound | self.constants.keys():
+                left, right = self._objects(term[1:], bound)
+                return fo.Equality(left, right)
+            case ("and" | "or" | "xor" | "=>" | "=" as word, *parts):
+                return fo.Compound(_CONNECTIVES[word], tuple(self.formula(part, bound) for part in parts))
+            case ("ite", test, one, other):
+                cases = (("=>", test, one), ("=>", ("not", test), other))
+                return self.formula(("and", *cases), bound)
+            case ("forall" | "exists" as word, ((str(name), self.sort), *others), body):
+                inner: Term = (word, tuple(others), body) if others else body
+                return fo.Quantified(_QUANTIFIERS[word], name, self.formula(inner, bound | {name}))
+            case ("distinct", *parts):
+                pairs = tuple(negated(("=", *pair)) for pair in combinations(parts, 2))
+                return self.formula(("and", *pairs), bound)
+            case str(symbol) | (str(symbol), *_) if symbol in self.predicates:
+                arguments = () if isinstance(term, str) else term[1:]
+                return fo.Atom(self.predicates[symbol][0], self._objects(arguments, bound))
+            case _:
                 raise _other_vocabulary()
+
+    def _objects(self, terms: Sequence[Term], bound: frozenset[str]) -> tuple[fo.Term, ...]:
+        found: list[fo.Term] = []
+        for term in terms:
+            if not isinstance(term, str) or term not in bound | self.constants.keys():
+                raise _other_vocabulary()
+            found.append(fo.Variable(term) if term in bound else fo.Constant(self.constants[term]))
+        return tuple(found)
 
 
 def _simplified(term: tuple[Term, ...]) -> Term:
@@ -187,77 +165,42 @@ def _simplified(term: tuple[Term, ...]) -> Term:
 
 def _matched(found: Examined, theory: FolTheory) -> _Matched:
     used = {s for f in (*found.argument.premises, *found.argument.statements) for s in symbols(f)}
-    mine = [d for d in opened(found.report.declarations) if d[0] == "declare-sort" or d[1] in used]
-    reference = syntax.signature([*theory.axioms, theory.goal])
+    reference = fo.signature([*theory.axioms, theory.goal])
     if reference.functions:
         raise _other_vocabulary()
-    functions = {str(d[1]): (d[2], d[3]) for d in mine if d[0] == "declare-fun"}
+    functions = {str(d[1]): (d[2], d[3]) for d in opened(found.report.declarations) if d[1] in used}
     names = {symbol: found.report.names[symbol] for symbol in functions}
     sorts = {str(a) for arguments, result in functions.values() for a in (*arguments, result)} - {"Bool"}
     if any(result != "Bool" and arguments for arguments, result in functions.values()) or len(sorts) > 1:
         raise _other_vocabulary()
     wanted = {(name, 0) for name in reference.propositions} | set(reference.predicates.items())
     if sorts:
-        return _matched_objects(mine, functions, names, sorts.pop(), wanted, reference.constants)
+        # Match functions with predicates and constants with objects, one to one.
+        by_arity = {(_key(name), arity): (name, arity) for name, arity in wanted}
+        objects = {_key(name): name for name in reference.constants}
+        arities = {symbol: len(arguments) for symbol, (arguments, result) in functions.items() if result == "Bool"}
+        predicates = {symbol: by_arity.get((_key(names[symbol]), arity)) for symbol, arity in arities.items()}
+        constants = {symbol: objects.get(_key(names[symbol])) for symbol in functions if symbol not in arities}
+        return _Matched(_one_to_one(predicates), _one_to_one(constants), sorts.pop())
     if len(reference.constants) > 1 or any(arity > 1 for _, arity in wanted):
         raise _other_vocabulary()
-    return _matched_propositions(mine, names, wanted, next(iter(reference.constants), ""))
+    # Match Bools with predicates of the one object; its name may stand in theirs, and alone it is a marker.
+    thing, by_key = _key(next(iter(reference.constants), "")), {_key(name): (name, arity) for name, arity in wanted}
+    markers = frozenset(symbol for symbol, name in names.items() if _key(name) == thing and thing not in by_key)
+    found_ = {
+        symbol: by_key.get(_key(name)) or by_key.get(tuple(word for word in _key(name) if word not in thing))
+        for symbol, name in names.items()
+        if symbol not in markers
+    }
+    return _Matched(_one_to_one(found_), {}, None, markers)
 
 
-def _matched_objects(
-    mine: Sequence[tuple[Term, ...]],
-    functions: Mapping[str, tuple[Term, Term]],
-    names: Mapping[str, str],
-    sort: str,
-    wanted: set[tuple[str, int]],
-    constants: frozenset[str],
-) -> _Matched:
-    """Match functions with predicates and constants with objects, one to one; what the script lacks is added."""
-    predicates = {s: len(arguments) for s, (arguments, result) in functions.items() if result == "Bool"}
-    by_key = {(_key(name), arity): (name, arity) for name, arity in wanted}
-    found = {s: by_key.get((_key(names[s]), arity)) for s, arity in predicates.items()}
-    objects = {_key(name): name for name in constants}
-    placed = {s: objects.get(_key(names[s])) for s in functions if s not in predicates}
-    chosen, named = _inverse(found), _inverse(placed)
-    extra: list[Term] = []
-    for number, symbol in enumerate([*sorted(wanted - set(chosen)), *sorted(constants - set(named))]):
-        ours = f"c{90000 + number}"
-        if isinstance(symbol, tuple):
-            chosen[symbol] = ours
-            extra.append(("declare-fun", ours, (sort,) * symbol[1], "Bool"))
-        else:
-            named[symbol] = ours
-            extra.append(("declare-fun", ours, (), sort))
-    return _Matched((*mine, *extra), chosen, named, sort, frozenset())
-
-
-def _matched_propositions(
-    mine: Sequence[tuple[Term, ...]], names: Mapping[str, str], wanted: set[tuple[str, int]], thing: str
-) -> _Matched:
-    """Match Bools with predicates of the one object; its name may stand in theirs, and alone it is a marker."""
-    by_key = {_key(name): (name, arity) for name, arity in wanted}
-    markers = frozenset(s for s, name in names.items() if _key(name) == _key(thing) and _key(name) not in by_key)
-    found = {s: _predicate(name, thing, by_key) for s, name in names.items() if s not in markers}
-    chosen = _inverse(found)
-    extra: list[Term] = []
-    for number, symbol in enumerate(sorted(wanted - set(chosen))):
-        chosen[symbol] = f"c{90000 + number}"
-        extra.append(("declare-fun", chosen[symbol], (), "Bool"))
-    return _Matched((*mine, *extra), chosen, {}, None, markers)
-
-
-def _predicate(name: str, thing: str, by_key: Mapping[tuple[str, ...], tuple[str, int]]) -> tuple[str, int] | None:
-    words = _key(name)
-    without = tuple(word for word in words if word not in _key(thing))
-    return by_key.get(words) or by_key.get(without)
-
-
-def _inverse(found: Mapping[str, _Key | None]) -> dict[_Key, str]:
-    """Return the script's symbol for each of the reference's; raises `Refusal` where one has none, or two have one."""
-    inverse = {theirs: ours for ours, theirs in found.items() if theirs is not None}
-    if len(inverse) != len(found):
+def _one_to_one(found: Mapping[str, _Known | None]) -> dict[str, _Known]:
+    """Return the reference's symbol for each of the script's; raises `Refusal` where one has none, or two have one."""
+    matched = {ours: theirs for ours, theirs in found.items() if theirs is not None}
+    if len(set(matched.values())) != len(found):
         raise _other_vocabulary()
-    return inverse
+    return matched
 
 
 def _other_vocabulary() -> Refusal:
@@ -309,34 +252,29 @@ KIND = "z3-script"
 ENGINE = "certistar-z3-script/1"
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptEvidence:
-    """A script, and what its examination leaves behind."""
-
-    completion: str
-    reference: str
-    examined: Examined
-
-    def record(self) -> dict[str, object]:
-        """Return the JSON form; the same for the same script, problem and version of Z3."""
-        argument, report = self.examined.argument, self.examined.report
-        sets = question_sets(argument)
-        declarations = needed(report.declarations, [formula for formulas in sets for formula in formulas])
-        used = {token for declaration in map(written, declarations) for token in report.names if token in declaration}
-        return {
-            "program": self.completion,
-            "reference": self.reference,
-            "names": {ours: theirs for ours, theirs in sorted(report.names.items()) if ours in used},
-            "declarations": list(map(written, declarations)),
-            "mode": argument.mode,
-            "premises": list(map(written, argument.premises)),
-            "statements": list(map(written, argument.statements)),
-            "value": self.examined.value,
-            "checks": [
-                {"script": script(report.declarations, formulas), "result": self.examined.results[formulas]}
-                for formulas in sets
-            ],
-        }
+def _certificate(
+    problem: Problem, completion: str, known: Reference | None, found: Examined, answer: str
+) -> Certificate:
+    """Return the certificate; its evidence is the same for the same script, problem and version of Z3."""
+    argument, report = found.argument, found.report
+    sets = question_sets(argument)
+    declarations = needed(report.declarations, [formula for formulas in sets for formula in formulas])
+    used = {token for declaration in map(written, declarations) for token in report.names if token in declaration}
+    evidence = {
+        "program": completion,
+        "reference": source_name(known),
+        "names": {ours: theirs for ours, theirs in sorted(report.names.items()) if ours in used},
+        "declarations": list(map(written, declarations)),
+        "mode": argument.mode,
+        "premises": list(map(written, argument.premises)),
+        "statements": list(map(written, argument.statements)),
+        "value": found.value,
+        "checks": [
+            {"script": script(report.declarations, formulas), "result": found.results[formulas]} for formulas in sets
+        ],
+    }
+    formal, limits = None if known is None else known.formal, {"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS}
+    return certify(KIND, problem, answer, evidence, engine=ENGINE, formal=formal, limits=limits)
 
 
 _ASKED: dict[str, Mode] = {
@@ -383,7 +321,7 @@ def _judged(
         if asks_otherwise(problem.question, found.argument, problem.options):
             raise Refusal(Unproved, "goal_mismatch", "the options' checks do not ask what the question asks")
         if known is not None:
-            refuse_other_theory(found, known)
+            refuse_other_premises(found, known)
             if not holds_in_semantics(problem, known, found.value):
                 raise Refusal(
                     Unproved, "other_semantics", "the data set's rules run forwards, which does not lead there"
@@ -393,16 +331,7 @@ def _judged(
     except Refusal as refusal:
         return refused(refusal, problem, answer)
     assert answer is not None
-    certificate = certify(
-        KIND,
-        problem,
-        answer,
-        ScriptEvidence(completion, source_name(known), found),
-        engine=ENGINE,
-        formal=None if known is None else known.formal,
-        limits={"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS},
-    )
-    return Certified(answer, certificate)
+    return Certified(answer, _certificate(problem, completion, known, found, answer))
 
 
 def answer_for(value: str, written: Wording) -> str | None:

@@ -2,8 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
@@ -14,7 +14,6 @@ from critics.verdict.conclusion import Refusal
 from critics.verdict.reading import Span
 
 if TYPE_CHECKING:
-    from critics.formats.z3_python.critic import ScriptEvidence
     from critics.text.trust.comments import Comment
 
 _ASSERTING = re.compile(r"\b(?:is|are|no|not|every|each|all|if)\b", re.IGNORECASE)
@@ -47,19 +46,18 @@ class Scripts(Format):
         return _comments(completion)
 
     def claimed(self, problem: Problem, certificate: Certificate) -> tuple[Sequence[str], str]:
-        from critics.replay.scripts import tokens
+        from critics.replay.scripts import check_term, tokens
         from critics.text.trust.bars import position_of, text_of_option
 
-        examined, claim = _evidence(certificate).examined, certificate.claim
-        is_truth, statements = examined.argument.mode == "truth", examined.argument.statements
-        shown = statements[0] if is_truth else statements[position_of(claim)]
-        names = examined.report.names
+        evidence, claim = certificate.evidence, certificate.claim
+        is_truth, names = evidence["mode"] == "truth", evidence["names"]
+        shown = check_term(evidence["statements"][0 if is_truth else position_of(claim)])
         asking = problem.question if is_truth else text_of_option(problem, claim)
         return [names[token] for token in tokens(shown) if token in names], asking
 
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
         """Bar a script whose premises hold the statement in other words, too."""
-        return super().bar(problem, attempt, certificate, aligned=aligned) or _same(_evidence(certificate))
+        return super().bar(problem, attempt, certificate, aligned=aligned) or _same(certificate.evidence)
 
 
 class _Silent(ast.NodeTransformer):
@@ -73,27 +71,21 @@ class _Silent(ast.NodeTransformer):
         return ast.Pass() if isinstance(node.value, ast.Constant) else node
 
 
-def _evidence(certificate: Certificate) -> "ScriptEvidence":
-    from critics.formats.z3_python.critic import ScriptEvidence
-
-    assert isinstance(certificate.evidence, ScriptEvidence)
-    return certificate.evidence
-
-
-def _same(evidence: "ScriptEvidence") -> Refusal | None:
+def _same(evidence: Mapping[str, Any]) -> Refusal | None:
     from critics.formats.z3_python.decision import solve
-    from critics.replay.scripts import members, needed, negated, script
+    from critics.replay.scripts import check_declaration, check_term, members, needed, negated, script
     from critics.text.trust.bars import SAME, UNDECIDED
 
-    examined = evidence.examined
-    argument, declarations = examined.argument, examined.report.declarations
-    if argument.mode != "truth" or examined.value == "unknown" or members(needed(declarations, argument.statements)):
+    if evidence["mode"] != "truth" or evidence["value"] == "unknown":
+        return None
+    declarations = [check_declaration(text) for text in evidence["declarations"]]
+    *premises, statement = map(check_term, [*evidence["premises"], *evidence["statements"]])
+    if members(needed(declarations, [statement])):
         # Of finitely many values one is the others' denial: what is left of them when all others are denied is proved.
         return None
-    (statement,) = argument.statements
-    claimed = statement if examined.value == "true" else negated(statement)
-    found = solve([script(declarations, [claimed, negated(premise)]) for premise in argument.premises])
-    said = [premise for premise, result in zip(argument.premises, found, strict=True) if result == "unsat"]
+    claimed = statement if evidence["value"] == "true" else negated(statement)
+    found = solve([script(declarations, [claimed, negated(premise)]) for premise in premises])
+    said = [premise for premise, result in zip(premises, found, strict=True) if result == "unsat"]
     rest = solve([script(declarations, [*said, negated(claimed)])]) if said else ["sat"]
     if "unknown" in [*found, *rest]:
         return UNDECIDED

@@ -242,7 +242,7 @@ class ExpressionReader(TokenCursor):
         return self._line.error("syntax", why)
 
 
-def moved_inside(operator: str, operands: Sequence[Term]) -> Application | None:
+def moved_inside(operator: str, operands: Sequence[Term]) -> Application[Term] | None:
     """Return `ForAll([..], T < 2)` for `ForAll([..], T) < 2`, which has no other meaning; None where it is not that.
 
     Only a number is moved, because a name might be bound there.

@@ -44,7 +44,7 @@ from critics.replay.answer_sets.submission import (
     submission_of,
 )
 from critics.replay.answers import in_terms_of
-from critics.replay.certificate import UNTRUSTED, Rejected, SealedCertificate, TooLarge, are_texts, sealed_certificate
+from critics.replay.certificate import Rejected, SealedCertificate, TooLarge, are_texts, of_kinds
 from critics.replay.solvers import Trust
 
 ANSWER_SETS_KIND = "answer-sets"
@@ -62,15 +62,9 @@ class ShownTest:
     kills: list[str]
 
 
-def check_answer_sets(certificate: object) -> Trust:
+@of_kinds(ANSWER_SETS_KIND)
+def check_answer_sets(certificate: SealedCertificate) -> Trust:
     """Accept a certificate by returning what it rests on, or raise `Rejected` with the reason."""
-    sealed = sealed_certificate(certificate, (ANSWER_SETS_KIND,))
-    with UNTRUSTED:
-        _check(sealed)
-    return Trust.CHECKED
-
-
-def _check(certificate: SealedCertificate) -> None:
     evidence = certificate.evidence
     premises = evidence["num_premises"]
     if (
@@ -93,6 +87,7 @@ def _check(certificate: SealedCertificate) -> None:
         raise Rejected("claim_is_not_gold")
     shown = [ShownTest(**test) for test in evidence["tests"]]
     _check_tests(submission, shown, evidence["num_mutants"], work)
+    return Trust.CHECKED
 
 
 def _check_premises(program: AspProgram, num_premises: int | None) -> None:

@@ -9,13 +9,7 @@ program says is for its critic to judge again (`critics.recheck.rejudging`).
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from critics.replay.certificate import (
-    Rejected,
-    SealedCertificate,
-    is_list,
-    of_kinds,
-    sealed_certificate,
-)
+from critics.replay.certificate import Rejected, SealedCertificate, is_list, of_kinds
 from critics.replay.finite.grounding import Grounder, script
 from critics.replay.finite.search import has_solution
 from critics.replay.finite.terms import (
@@ -35,9 +29,9 @@ KIND, CSP_KIND = "program-options", "csp-model"
 BUDGET = Budget()
 
 
-def check_options(certificate: object) -> Trust:
+@of_kinds(KIND, CSP_KIND)
+def check_options(sealed: SealedCertificate) -> Trust:
     """Accept by returning what it rests on; raises `Rejected`."""
-    sealed = sealed_certificate(certificate, (KIND, CSP_KIND))
     core, models = check_models(sealed)
     decide_ = _searched if sealed.kind == CSP_KIND else _decide
     trusts: list[Trust] = []

@@ -11,10 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 from typing import Literal as Choice
 
 from critics.replay.certificate import Rejected, TooLarge, is_list
+from critics.replay.terms import Application, Variable
 
 MAX_STEPS = 400_000
 """Steps of the evaluation of one term."""
@@ -45,21 +46,6 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
-    """A bound variable."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Application:
-    """A function's value at its arguments."""
-
-    function: str
-    arguments: "tuple[Term, ...]"
-
-
-@dataclass(frozen=True, slots=True)
 class Operator:
     """An operator: `not and or implies iff xor eq ne lt le gt ge add sub mul div mod abs if min max distinct`."""
 
@@ -78,7 +64,7 @@ class Quantified:
 
 Ranges = tuple[tuple[str, tuple[int, ...]], ...]
 """Bound variables, each with its values."""
-Term = Constant | Variable | Application | Operator | Quantified
+Term: TypeAlias = Constant | Variable | Application["Term"] | Operator | Quantified
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,7 @@ from itertools import combinations, count, permutations, product
 from typing import Any
 
 from critics.replay.answers import check_claim
-from critics.replay.certificate import (
-    UNTRUSTED,
-    Rejected,
-    SealedCertificate,
-    are_texts,
-    of_kinds,
-    sealed_certificate,
-)
+from critics.replay.certificate import Rejected, SealedCertificate, are_texts, of_kinds
 from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.models import check_model
 from critics.replay.first_order.reader import read, read_theory
@@ -45,13 +38,6 @@ MAX_COMPARED = 64
 MODELS = {"true": ("holds", "contingent"), "false": ("fails", "contingent"), "unknown": ("holds", "fails")}
 """The models that a result needs: of the premises and the conclusion, of the premises without it, and one that shows
 the conclusion to be neither a tautology nor a contradiction."""
-
-
-def check_entailment(certificate: object) -> Trust:
-    """Accept by returning what it rests on, or raise `Rejected` with the reason."""
-    sealed = sealed_certificate(certificate, (KIND,))
-    with UNTRUSTED:
-        return _check(sealed)
 
 
 def _formulas(texts: list[str]) -> list[fo.Formula]:
@@ -99,7 +85,9 @@ def _check_mentioned(goal: fo.Formula, premises: list[fo.Formula]) -> None:
         raise Rejected("not_in_premises")
 
 
-def _check(certificate: SealedCertificate) -> Trust:
+@of_kinds(KIND)
+def check_entailment(certificate: SealedCertificate) -> Trust:
+    """Accept by returning what it rests on, or raise `Rejected` with the reason."""
     evidence, formal = certificate.evidence, certificate.problem.formal
     result, texts = evidence["result"], [*evidence["premises"], evidence["conclusion"]]
     if result not in MODELS or len(texts) < 2:
@@ -251,7 +239,7 @@ class _Skolem:
                 return self.matrix(body, {**bound, variable: own}, (*around, own))
             case fo.Quantified(_, variable, body):
                 name = f"{self.prefix}{next(self.numbers)}"
-                witness = Application(name, around) if around else Constant(name)
+                witness: fo.Term = Application(name, around) if around else Constant(name)
                 return self.matrix(body, {**bound, variable: witness}, around)
             case _:
                 return fo.rebuilt(
@@ -269,7 +257,7 @@ def _universes(matrices: Sequence[Formula]) -> Iterator[list[fo.Term]]:
     terms: list[fo.Term] = [Constant(name) for name in sorted(used.constants) or ["something"]]
     yield terms
     for _ in range(DEPTHS - 1 if used.functions else 0):
-        nested = [
+        nested: list[fo.Term] = [
             Application(name, arguments)
             for name, arity in sorted(used.functions.items())
             if len(terms) ** arity <= MAX_TERMS

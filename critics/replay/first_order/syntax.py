@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from critics.replay import formula as horn
+from critics.replay.terms import Application, Variable
 
 _LIKE_A_VARIABLE = re.compile(r"[u-z]\d{0,2}")  # FOLIO has years such as y1995
 MAX_KEY = 200_000
@@ -50,28 +51,13 @@ class Quantifier(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
-    """A name that an enclosing quantifier binds; the innermost one of that name."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Constant:
     """A name for one object; two constants may name the same one."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
-    """A function applied to one or more terms."""
-
-    function: str
-    arguments: "tuple[Term, ...]"
-
-
-Term: TypeAlias = Variable | Constant | Application
+Term: TypeAlias = Variable | Constant | Application["Term"]
 
 
 @dataclass(frozen=True, slots=True)

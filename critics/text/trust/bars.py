@@ -30,7 +30,7 @@ from critics.text.part import TextPart
 from critics.text.reference import TRANSLATORS
 from critics.text.trust.words import content, is_placeholder, names_of, shared_words, shares_words, speaks_of
 from critics.verdict import TimedOut, Unproved, Vacuous
-from critics.verdict.certificate import Certificate, Evidence
+from critics.verdict.certificate import Certificate
 from critics.verdict.conclusion import Refusal
 
 _NAME = re.compile(r"(?<!['\w])(?!(?:not|forall|exists|all)\b)[A-Za-z]{3,}")
@@ -57,7 +57,7 @@ def bar_on_trust(
     formalised = part.theory(attempt)
     if formalised is not None:
         value = next(v for v in TRUTH_VALUES if in_terms_of(v, problem.options) == claim)
-        return _of_formulas(problem, formalised, certificate.evidence, value)
+        return _of_formulas(problem, formalised, certificate, value)
     names, asking = part.claimed(problem, certificate)
     return None if shares_words(names, asking) else ELSEWHERE
 
@@ -73,7 +73,7 @@ def position_of(claim: str) -> int:
     return ord(claim) - ord("A")
 
 
-def _of_formulas(problem: Problem, formalised: Formalisation, evidence: Evidence, value: str) -> Refusal | None:
+def _of_formulas(problem: Problem, formalised: Formalisation, certificate: Certificate, value: str) -> Refusal | None:
     """Bar what is proved of another question, of another text, or of itself."""
     predicates, things = names_of(formalised.goal)
     # A synonym is a word as well, where the question names what it is about by two words or more.
@@ -88,7 +88,7 @@ def _of_formulas(problem: Problem, formalised: Formalisation, evidence: Evidence
     if _is_denied(problem, formalised):
         # Attack: prove the opposite of what is asked, and answer it.
         return Refusal(Unproved, "question_denied", "the goal denies what the question asserts, or the other way")
-    if isinstance(steps := evidence.record().get("steps"), list):
+    if isinstance(steps := certificate.evidence.get("steps"), list):
         # A derivation, which shows what it starts from.
         given = [step["statement"] for step in cast("list[dict[str, str]]", steps) if step["by"] == "axiom"]
         axioms = [first_order(parse_statement(statement)) for statement in given]
