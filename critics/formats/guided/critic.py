@@ -8,10 +8,9 @@ whose outcome equals the label. Each refusal below names the attack that it stop
 reference, what the attempt formalises is taken on trust, and its certificate says so.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import TypeAlias
+from functools import cache, partial
 
 from critics.formats.guided.read_outs import Account, unread
 from critics.formats.guided.sentence_reader import ProseReader, sentence_reader
@@ -70,25 +69,6 @@ from critics.verdict.conclusion import (
 
 MAX_CHARACTERS = 100_000
 """Longer attempts are not read: their cost, not their content, would be the point."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Assume:
-    statement: Statement
-
-
-@dataclass(frozen=True, slots=True)
-class _Aim:
-    goal: Literal
-
-
-@dataclass(frozen=True, slots=True)
-class _Infer:
-    literal: Literal | None
-    """None: the claim that nothing more can be inferred."""
-
-
-_Move: TypeAlias = _Assume | _Aim | _Infer
 
 
 @dataclass(slots=True)
@@ -216,7 +196,7 @@ def _replay(text: str, replay: _Replay) -> _Replay:
         replay.blocks = split_blocks(text)
         for block, move in list(_moves(replay)):
             replay.block = block
-            _play(move, replay)
+            move(replay)
         replay.block = None
     except (BlockError, FormulaError) as error:
         raise Refusal(Malformed, error.reason, str(error)) from error
@@ -227,27 +207,19 @@ def _replay(text: str, replay: _Replay) -> _Replay:
     return replay
 
 
-def _moves(replay: _Replay) -> Iterator[tuple[Block, _Move]]:
+def _moves(replay: _Replay) -> Iterator[tuple[Block, Callable[[_Replay], None]]]:
+    """Yield each block that does something, with what it does to the state, which raises `Refusal`."""
     for block in replay.blocks:
         replay.block = block
         if block.action == "axiom":
-            yield block, _Assume(parse_statement(block.content))
+            yield block, partial(_assume, parse_statement(block.content))
         elif block.action == "goal":
-            yield block, _Aim(parse_literal(block.content))
+            yield block, partial(_aim, parse_literal(block.content))
         elif block.action == "infer":
-            yield block, _Infer(None if block.content.strip(BLANKS) == "nothing" else parse_literal(block.content))
+            is_nothing = block.content.strip(BLANKS) == "nothing"
+            yield block, _infer_nothing if is_nothing else partial(_infer, parse_literal(block.content))
         else:
             parse_name(block.content)
-
-
-def _play(move: _Move, replay: _Replay) -> None:
-    match move:
-        case _Assume(statement):
-            _assume(statement, replay)
-        case _Aim(goal):
-            _aim(goal, replay)
-        case _Infer(literal):
-            _infer(literal, replay)
 
 
 def _assume(statement: Statement, replay: _Replay) -> None:
@@ -275,12 +247,9 @@ def _aim(goal: Literal, replay: _Replay) -> None:
     replay.goal = goal
 
 
-def _infer(literal: Literal | None, replay: _Replay) -> None:
+def _infer(literal: Literal, replay: _Replay) -> None:
     replay.inferring = True
     kernel = replay.kernel
-    if literal is None:
-        _infer_nothing(replay)
-        return
     if literal in kernel.known:
         if isinstance(kernel.entries[kernel.known[literal]], Axiom):
             # Attack: pass a given fact off as reasoning.
@@ -293,6 +262,7 @@ def _infer(literal: Literal | None, replay: _Replay) -> None:
 
 
 def _infer_nothing(replay: _Replay) -> None:
+    replay.inferring = True
     if replay.kernel.offers:
         raise Refusal(Unproved, "invalid_step", "something can still be inferred")
     if replay.finished:

@@ -204,6 +204,10 @@ class Functions:
     def __init__(self, session: Session, call: Call) -> None:
         self._session, self._call = session, call
         items = self._items
+
+        def rows(*values: Any) -> list[Any]:
+            return list(zip(*map(items, values), strict=False))
+
         of_one: dict[str, Callable[[Any], Any]] = {
             "len": lambda value: len(items(value)),
             "reversed": lambda value: items(value)[::-1],
@@ -225,9 +229,9 @@ class Functions:
             "list": items,
             "tuple": lambda *values: tuple(items(*values)),
             "dict": self._dict,
-            "enumerate": self._enumerate,
-            "zip": lambda *values: list(zip(*map(items, values), strict=False)),
-            "map": self._map,
+            "enumerate": lambda value, start=0: [(start + place, item) for place, item in enumerate(items(value))],
+            "zip": rows,
+            "map": lambda function, *values: [call(function, list(row)) for row in rows(*values)],
             "sorted": self._sorted,
             "sum": self._sum,
             "min": lambda *values: self._extreme("Lt", values),
@@ -251,12 +255,6 @@ class Functions:
 
     def _items(self, value: Any = ()) -> list[Any]:
         return checked_items(value, self._session)
-
-    def _enumerate(self, value: Any, start: Any = 0) -> list[Any]:
-        return [(start + place, item) for place, item in enumerate(self._items(value))]
-
-    def _map(self, function: Any, *values: Any) -> list[Any]:
-        return [self._call(function, list(row)) for row in zip(*map(self._items, values), strict=False)]
 
     def _combinations(self, value: Any, size: int) -> list[Any]:
         found = list(islice(combinations(self._items(value), size), MAX_LENGTH + 1))

@@ -48,28 +48,44 @@ class SymbolTable:
         self.names: dict[str, Any] = {"sat": SAT, "unsat": UNSAT, "unknown": UNKNOWN}
         for name in (*_OPERATORS, *_CARDINALITIES):
             self._add(name, self._operator(name))
-        for name in _SORTS:
-            self._add(name, self._plain_sort(name))
-        for name in ("Bool", "Int", "Real"):
-            self._add(name, self._symbol(name))
-            self._add(f"{name}s", self._symbols(name))
-            self._add(f"{name}Vector", self._vector(name))
-            self._add(f"{name}Val", self._numeral(name))
+        for kind, numerals in (("Bool", bool), ("Int", int), ("Real", int | float)):
+            self._add_kind(kind, numerals)
         for name in ("ForAll", "Exists"):
             self._add(name, self._quantifier(name))
-        self._add("Const", self._constant)
+        self._add("Const", lambda name, sort: self._const(name, self.sort(sort), 0, 1))
         self._add("Consts", self._consts)
         self._add("Function", self._function)
         self._add("DeclareSort", self._declare_sort)
         self._add("EnumSort", self._enum_sort)
-        self._add("Datatype", self._datatype)
+        self._add("Datatype", lambda name: Enumeration(_text(name)))
         for name in ("Solver", "SimpleSolver", "SolverFor"):
-            self._add(name, self._solver)
+            self._add(name, lambda *_settings: Solver())
         for name in ("set_param", "set_option"):
             self._add(name, ignore)
-        for name in ("is_true", "is_false"):
-            self._add(name, self._test(name))
-        self._add("simplify", self._simplify)
+        self._add("is_true", lambda value: is_symbolic(value, session) and bool(self._z3.is_true(value)))
+        self._add("is_false", lambda value: is_symbolic(value, session) and bool(self._z3.is_false(value)))
+        self._add("simplify", lambda value: self._z3.simplify(self._expression(value)))
+
+    def _add_kind(self, kind: str, numerals: Any) -> None:
+        """Add a plain sort, and what makes symbols and numerals of it."""
+
+        def sort() -> Any:
+            return getattr(self._z3, f"{kind}Sort")()
+
+        def vector(prefix: Any, size: Any) -> list[Any]:
+            _check_number(size)
+            return [self._const(f"{_text(prefix)}__{i}", sort(), i, size) for i in range(size)]
+
+        def numeral(value: Any) -> Any:
+            if not isinstance(value, numerals):
+                raise ScriptError("type", f"{kind}Val does not take {_shown(value)}")
+            return getattr(self._z3, f"{kind}Val")(value)
+
+        self._add(f"{kind}Sort", sort)
+        self._add(kind, lambda name: self._const(name, sort(), 0, 1))
+        self._add(f"{kind}s", lambda names: self._consts(names, sort()))
+        self._add(f"{kind}Vector", vector)
+        self._add(f"{kind}Val", numeral)
 
     def _add(self, name: str, function: Callable[..., Any]) -> None:
         self.names[name] = Native(name, function)
@@ -99,21 +115,6 @@ class SymbolTable:
             raise ScriptError("type", f"{_shown(value)} is no formula")
         return value
 
-    def _solver(self, *_settings: Any) -> Solver:
-        return Solver()
-
-    def _datatype(self, name: Any) -> Enumeration:
-        return Enumeration(_text(name))
-
-    def _test(self, name: str) -> Callable[[Any], bool]:
-        return lambda value: is_symbolic(value, self._session) and bool(getattr(self._z3, name)(value))
-
-    def _simplify(self, value: Any) -> Any:
-        return self._z3.simplify(self._expression(value))
-
-    def _plain_sort(self, name: str) -> Callable[..., Any]:
-        return lambda: getattr(self._z3, name)()
-
     def sort(self, value: Any) -> Any:
         """Return a sort as Z3's; raises `ScriptError` for anything else."""
         found = value.sort if isinstance(value, Members) else value
@@ -121,40 +122,14 @@ class SymbolTable:
             raise ScriptError("type", f"{_shown(value)} is no sort")
         return found
 
-    def _constant(self, name: Any, sort: Any) -> Any:
-        return self._const(name, self.sort(sort), 0, 1)
-
     def _const(self, name: Any, sort: Any, position: int, num: int) -> Any:
         self._session.declare("symbol", _text(name), self._owner(position, num))
         return self._z3.Const(name, sort)
-
-    def _symbol(self, kind: str) -> Callable[[Any], Any]:
-        return lambda name: self._const(name, getattr(self._z3, f"{kind}Sort")(), 0, 1)
-
-    def _symbols(self, kind: str) -> Callable[[Any], Any]:
-        return lambda names: self._consts(names, getattr(self._z3, f"{kind}Sort")())
 
     def _consts(self, names: Any, sort: Any) -> list[Any]:
         listed: list[Any] = names.split() if isinstance(names, str) else flattened([names], self._session)
         _check_number(len(listed))
         return [self._const(name, self.sort(sort), i, len(listed)) for i, name in enumerate(listed)]
-
-    def _vector(self, kind: str) -> Callable[..., Any]:
-        def make(prefix: Any, size: Any) -> list[Any]:
-            _check_number(size)
-            sort = getattr(self._z3, f"{kind}Sort")()
-            return [self._const(f"{_text(prefix)}__{i}", sort, i, size) for i in range(size)]
-
-        return make
-
-    def _numeral(self, kind: str) -> Callable[..., Any]:
-        def make(value: Any) -> Any:
-            allowed = {"Bool": (bool,), "Int": (int,), "Real": (int, float)}[kind]
-            if not isinstance(value, allowed):
-                raise ScriptError("type", f"{kind}Val does not take {_shown(value)}")
-            return getattr(self._z3, f"{kind}Val")(value)
-
-        return make
 
     def _quantifier(self, name: str) -> Callable[..., Any]:
         def make(variables: Any, body: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A program beside a reference in first-order logic: each premise is what one statement says, its conclusion the goal."""
+"""A program beside a reference in first-order logic: each premise is one statement's, and the conclusion the goal."""
 
 from collections.abc import Sequence
 
