@@ -5,6 +5,7 @@ again* where the critic's own solver had, alone, and never *checked*. With neith
 """
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
@@ -80,20 +81,25 @@ def ask_cvc5(script: str, budget: Budget) -> str:
     cvc5 = installed("cvc5")
     if cvc5 is None:
         return "absent"
-    solver = cvc5.Solver(cvc5.TermManager())
-    solver.setOption("tlimit-per", str(budget.cvc5_ms))
-    if budget.finite_models:
-        solver.setOption("finite-model-find", "true")
-    parser = cvc5.InputParser(solver)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "check")
-    said = ""
+    options = {"tlimit-per": str(budget.cvc5_ms), "finite-model-find": str(budget.finite_models).lower()}
     try:
-        while not (command := parser.nextCommand()).isNull():
-            said = str(command.invoke(solver, parser.getSymbolManager())).strip() or said
+        return run_cvc5(cvc5, script, options)[0]
     except RuntimeError:
         # What cvc5 cannot do, too deep a recursion for one, is left undecided.
         return "unknown"
-    return said
+
+
+def run_cvc5(cvc5: Any, script: str, options: Mapping[str, str]) -> tuple[str, Any, Any]:
+    """Return what cvc5 says of a script, with its solver and the symbols declared; raises `RuntimeError`."""
+    solver = cvc5.Solver(cvc5.TermManager())
+    for option, value in options.items():
+        solver.setOption(option, value)
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "check")
+    said = ""
+    while not (command := parser.nextCommand()).isNull():
+        said = str(command.invoke(solver, parser.getSymbolManager())).strip() or said
+    return said, solver, parser.getSymbolManager()
 
 
 def ask_z3(script: str, budget: Budget) -> str:

@@ -10,7 +10,6 @@ Domains are not empty, constants may name the same object, and a name that no qu
 formulas share.
 """
 
-import importlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice, permutations, product
@@ -40,6 +39,7 @@ from critics.replay.first_order.syntax import (
     signature,
 )
 from critics.replay.sat import MAX_WORK, Contradictory, GivenUp, Satisfied, solve_clauses
+from critics.replay.solvers import installed, run_cvc5
 from critics.workers.own_time import within_own_time
 
 PREFIX = "prefix"
@@ -152,6 +152,7 @@ SECOND = SolverBudget(rlimit=4_000_000, wall_ms=3_000)
 """Budget in Z3's units."""
 LAST = SolverBudget(rlimit=800_000, wall_ms=2_500)
 SOLVER = "solver"
+_OPTIONS = {"finite-model-find": "true", "produce-models": "true"}
 
 
 def decide_first_order(left: Formula, right: Formula) -> Outcome:
@@ -190,9 +191,8 @@ def _decide_by_z3(left: Formula, right: Formula) -> Outcome:
 
 def decide_by_cvc5(left: Formula, right: Formula, budget: SolverBudget) -> Outcome:
     """Ask whether a formula can hold without the other; raises `FormulaError` where the two do not fit together."""
-    try:
-        cvc5: Any = importlib.import_module("cvc5")
-    except ImportError:
+    cvc5 = installed("cvc5")
+    if cvc5 is None:
         return UndecidedPair()
     return within_own_time(
         budget.wall_ms / 1000,
@@ -203,20 +203,12 @@ def decide_by_cvc5(left: Formula, right: Formula, budget: SolverBudget) -> Outco
 
 def _asked(cvc5: Any, left: Formula, right: Formula, budget: SolverBudget) -> Outcome:
     differing = Compound(Operator.XOR, (left, right))
-    solver = cvc5.Solver(cvc5.TermManager())
-    for option, value in (("finite-model-find", "true"), ("produce-models", "true")):
-        solver.setOption(option, value)
-    solver.setOption("rlimit-per", str(budget.rlimit))
-    solver.setOption("tlimit-per", str(budget.wall_ms))
-    parser = cvc5.InputParser(solver)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script([differing]), "question")
-    said = ""
+    limits = {"rlimit-per": str(budget.rlimit), "tlimit-per": str(budget.wall_ms)}
     try:
-        while not (command := parser.nextCommand()).isNull():
-            said = str(command.invoke(solver, parser.getSymbolManager())).strip() or said
+        said, solver, declared = run_cvc5(cvc5, script([differing]), {**_OPTIONS, **limits})
         if said == "unsat":
             return Equivalent(SOLVER, {"solver": "cvc5"})
-        model = _model(cvc5, solver, parser.getSymbolManager(), differing) if said == "sat" else None
+        model = _model(cvc5, solver, declared, differing) if said == "sat" else None
         found = None if model is None else shown_difference(left, right, model)
     except (RuntimeError, FormulaError):
         # What cvc5 cannot do, too deep a recursion for one, is left undecided.

@@ -120,10 +120,10 @@ class ReadProblem:
         except KeyError:
             return NotApplicable()
         said = [each.formula for each in readings]
-        if entails(said, own) and (is_given or entails([own], *said)):
+        if are_shown(said, own) and (is_given or are_shown([own], *said)):
             return Passed()
         strict = [each.exclusive for each in readings]
-        if not is_given and strict != said and entails(strict, own) and entails([own], *strict):
+        if not is_given and strict != said and are_shown(strict, own) and are_shown([own], *strict):
             return Passed()
         return Failed(f"{told!r} is read as {', '.join(map(canonical, said))}")
 
@@ -168,9 +168,9 @@ def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
     except KeyError:
         return False
     said = [each for each in read.context if isinstance(each, Reading)]
-    if not any(entails([goal], each) and entails([each], goal) for each in {question.formula, question.exclusive}):
+    if not any(are_shown([goal], each) and are_shown([each], goal) for each in {question.formula, question.exclusive}):
         return False
-    if not all(any(entails([v], each) for r in said for v in (r.formula, r.exclusive)) for each in premises):
+    if not all(any(are_shown([v], each) for r in said for v in (r.formula, r.exclusive)) for each in premises):
         return False
     if value == "unknown":
         inside = signature([each.formula for each in said])
@@ -180,7 +180,7 @@ def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
             inside.predicates.keys() | inside.constants
         ):
             return False
-        if not all(any(entails(premises, v) for v in (r.formula, r.exclusive)) for r in said):
+        if not all(any(are_shown(premises, v) for v in (r.formula, r.exclusive)) for r in said):
             # Attack: formalise half of the text, and find that nothing follows.
             return False
     return all(
@@ -189,7 +189,7 @@ def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
     )
 
 
-def entails(given: Sequence[Formula], *claims: Formula) -> bool:
+def are_shown(given: Sequence[Formula], *claims: Formula) -> bool:
     """Say whether a solver shows that each claim follows; not where it gives up."""
     for formula in claims:
         if formula in given or canonical(formula) in map(canonical, given):

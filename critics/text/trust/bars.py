@@ -10,7 +10,7 @@ from typing import cast
 
 from critics.grammar.reader import Reading
 from critics.grammar.text import sentences
-from critics.logic.first_order.solvers import Answer, can_fail
+from critics.logic.first_order.comparison import entails
 from critics.problem import TRUTH_VALUES, Attempt, Formal, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.reader import first_order
@@ -24,7 +24,7 @@ from critics.replay.first_order.syntax import (
 )
 from critics.replay.formula import Literal, Statement, parse_literal, parse_statement
 from critics.text.background import background
-from critics.text.faithfulness.alignment import ReadProblem, entails
+from critics.text.faithfulness.alignment import ReadProblem, are_shown
 from critics.text.faithfulness.formalisation import Formalisation
 from critics.text.part import TextPart
 from critics.text.reference import TRANSLATORS
@@ -107,8 +107,8 @@ def _is_denied(problem: Problem, formalised: Formalisation) -> bool:
     question = read.question
     return (
         isinstance(question, Reading)
-        and entails([goal], Not(question.formula))
-        and entails([Not(question.formula)], goal)
+        and are_shown([goal], Not(question.formula))
+        and are_shown([Not(question.formula)], goal)
     )
 
 
@@ -119,37 +119,23 @@ def _is_told(premise: Formula, problem: Problem) -> bool:
 
 
 def _of_premises(told: Sequence[Formula], claim: Formula) -> Refusal | None:
+    is_literal = isinstance(claim.body if isinstance(claim, Not) else claim, Atom)
     try:
-        if not _entail(told, claim):
+        if not entails(told, claim):
             return _UNTOLD
-        if _entail([premise for premise in told if _entail([claim], premise)], claim):
+        if entails([premise for premise in told if entails([claim], premise)], claim):
             return SAME
-        containing = [premise for premise in told if _is_ground(premise) and _entail([premise], claim)]
+        containing = [premise for premise in told if _is_ground(premise) and entails([premise], claim)]
         rest = [premise for premise in told if premise not in containing]
-        if containing and _is_literal(claim) and not _entail(rest, claim):
+        if containing and is_literal and not entails(rest, claim):
             return Refusal(Vacuous, "goal_assumed", "a premise hands the answer over, and nothing else gives it")
-    except Undecided:
+    except Refusal:
         return UNDECIDED
     return None
 
 
-class Undecided(Exception):  # noqa: N818
-    """The solver gave up."""
-
-
-def _entail(premises: Sequence[Formula], claim: Formula) -> bool:
-    found = can_fail(premises, claim)
-    if found is Answer.UNDECIDED:
-        raise Undecided
-    return found is Answer.UNSATISFIABLE
-
-
 def _is_ground(formula: Formula) -> bool:
     return not any(isinstance(part, Quantified) for part in subformulas(formula))
-
-
-def _is_literal(formula: Formula) -> bool:
-    return isinstance(formula.body if isinstance(formula, Not) else formula, Atom)
 
 
 def is_foreign(problem: Problem, formal: Formal) -> bool:
