@@ -33,25 +33,8 @@ from critics.grammar.reader import Reader, Reading
 from critics.logic.first_order.solvers import decide
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.reader import canonical
-from critics.replay.first_order.syntax import (
-    Atom,
-    Compound,
-    Constant,
-    Formula,
-    FormulaError,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Variable,
-    conjuncts,
-    constants,
-    key,
-    predicates,
-    subformulas,
-    terms,
-)
 from critics.replay.semantics import semantics_of
 from critics.text.blocks import answer_of
 from critics.text.english import phrases
@@ -69,12 +52,12 @@ MAX_FACTS = 30
 """Facts that are tried for one claim: each asks a solver."""
 
 
-def remedy(reader: Reader, premises: Sequence[Formula], claim: Formula) -> str:
+def remedy(reader: Reader, premises: Sequence[fo.Formula], claim: fo.Formula) -> str:
     """Return what would prove a claim that does not follow, for the feedback; empty where nothing is found."""
-    heard = {name for premise in premises for name in predicates(premise)}
-    facts = [part for premise in premises for part in conjuncts(premise) if isinstance(part, Atom)]
-    own = {fact.predicate for fact in facts if set(fact.arguments) & set(terms(claim))}
-    for name in sorted(predicates(claim)):
+    heard = {name for premise in premises for name in fo.predicates(premise)}
+    facts = [part for premise in premises for part in fo.conjuncts(premise) if isinstance(part, fo.Atom)]
+    own = {fact.predicate for fact in facts if set(fact.arguments) & set(fo.terms(claim))}
+    for name in sorted(fo.predicates(claim)):
         others = own if name in heard else own | heard
         if near := get_close_matches(name, sorted(others - {name}), n=1, cutoff=0.6):
             return f"; you say {name.replace(' _', '')!r}, the context says {near[0].replace(' _', '')!r}"
@@ -84,55 +67,55 @@ def remedy(reader: Reader, premises: Sequence[Formula], claim: Formula) -> str:
     return ""
 
 
-def sorts(premises: Sequence[Formula], goal: Formula, context: str) -> list[Formula]:
+def sorts(premises: Sequence[fo.Formula], goal: fo.Formula, context: str) -> list[fo.Formula]:
     """Return what a context may take for granted of the things it names: `cat(tom)` where it tells of cats that bark.
 
     A noun counts that narrows what a rule is about, beside another condition, and is said of no thing by name.
     """
-    told = {part.predicate for each in (*premises, goal) for part in conjuncts(each) if isinstance(part, Atom)}
+    told = {part.predicate for each in (*premises, goal) for part in fo.conjuncts(each) if isinstance(part, fo.Atom)}
     found: set[str] = set()
     for rule in premises:
-        while isinstance(rule, Quantified):
+        while isinstance(rule, fo.Quantified):
             rule = rule.body
-        if isinstance(rule, Compound) and rule.operator is Operator.IMPLIES:
-            first, *others = conjuncts(rule.operands[0])
-            found |= {first.predicate} if others and isinstance(first, Atom) and len(first.arguments) == 1 else set()
+        if isinstance(rule, fo.Compound) and rule.operator is fo.Operator.IMPLIES:
+            first, *others = fo.conjuncts(rule.operands[0])
+            found |= {first.predicate} if others and isinstance(first, fo.Atom) and len(first.arguments) == 1 else set()
     # `If an animal barks`, `students who work`; of ProofWriter's `rough, kind things` none is a noun.
     noun = r"(?i:\ban? (?:[a-z]+ )?{0}\b|\b{0}(?:s|es)? (?:that|who|which|with|in|of|from|[a-z]+(?:ed|ing))\b)"
     found = {kind for kind in found if re.search(noun.format(re.escape(kind)), context)}
-    named = {term for term in terms(goal) if isinstance(term, Constant)}
-    own: list[Formula] = [
-        Atom(kind, (name,)) for kind in sorted(found - told) for name in sorted(named, key=lambda each: each.name)
+    named = {term for term in fo.terms(goal) if isinstance(term, fo.Constant)}
+    own: list[fo.Formula] = [
+        fo.Atom(kind, (name,)) for kind in sorted(found - told) for name in sorted(named, key=lambda each: each.name)
     ]
     # `Koalas are quokkas`: there are koalas.
     there_are = goal
-    while isinstance(there_are, Quantified) and there_are.quantifier is Quantifier.ALL:
+    while isinstance(there_are, fo.Quantified) and there_are.quantifier is fo.Quantifier.ALL:
         there_are = there_are.body
-    if there_are is not goal and isinstance(there_are, Compound) and there_are.operator is Operator.IMPLIES:
+    if there_are is not goal and isinstance(there_are, fo.Compound) and there_are.operator is fo.Operator.IMPLIES:
         there_are = there_are.operands[0]
-        for name in sorted({term.name for term in terms(there_are) if isinstance(term, Variable)}):
-            there_are = Quantified(Quantifier.SOME, name, there_are)
+        for name in sorted({term.name for term in fo.terms(there_are) if isinstance(term, fo.Variable)}):
+            there_are = fo.Quantified(fo.Quantifier.SOME, name, there_are)
         own.append(there_are)
     return own
 
 
-def _facts(premises: Sequence[Formula], claim: Formula) -> Iterator[Formula]:
+def _facts(premises: Sequence[fo.Formula], claim: fo.Formula) -> Iterator[fo.Formula]:
     """Yield what the rules ask of something, said of the things that a claim names."""
-    names = sorted({term for term in terms(claim) if isinstance(term, Constant)}, key=lambda each: each.name)
-    asked = [part for premise in premises for part in subformulas(premise) if isinstance(part, Atom)]
-    seen = {key(claim)}
+    names = sorted({term for term in fo.terms(claim) if isinstance(term, fo.Constant)}, key=lambda each: each.name)
+    asked = [part for premise in premises for part in fo.subformulas(premise) if isinstance(part, fo.Atom)]
+    seen = {fo.key(claim)}
     for part in asked:
-        inner = {term for term in part.arguments if isinstance(term, Variable)}
+        inner = {term for term in part.arguments if isinstance(term, fo.Variable)}
         for name in names if len(inner) == 1 else ():
             fact = replace(part, arguments=tuple(name if term in inner else term for term in part.arguments))
-            if key(fact) not in seen:
-                seen.add(key(fact))
+            if fo.key(fact) not in seen:
+                seen.add(fo.key(fact))
                 yield fact
 
 
-def spelled(reader: Reader, fact: Formula) -> str:
+def spelled(reader: Reader, fact: fo.Formula) -> str:
     """Return a fact as a sentence that reads back as this fact; as a formula where none does."""
-    if not isinstance(fact, Atom) or not all(isinstance(each, Constant) for each in fact.arguments):
+    if not isinstance(fact, fo.Atom) or not all(isinstance(each, fo.Constant) for each in fact.arguments):
         return canonical(fact)
     subject, *others = [_named(each) for each in fact.arguments]
     words = [
@@ -142,13 +125,13 @@ def spelled(reader: Reader, fact: Formula) -> str:
     for text in (f"is {article(said)} {said}", f"is {said}", " ".join([third_person(words[0]), *words[1:]])):
         sentence = f"{subject[:1].upper()}{subject[1:]} {text}"
         found = reader.read(sentence)
-        if isinstance(found, Reading) and key(found.formula) == key(fact):
+        if isinstance(found, Reading) and fo.key(found.formula) == fo.key(fact):
             return sentence
     return canonical(fact)
 
 
 def _named(term: object) -> str:
-    name = term.name if isinstance(term, Constant) else str(term)
+    name = term.name if isinstance(term, fo.Constant) else str(term)
     return name if name.startswith("the ") else name.title()
 
 
@@ -175,7 +158,7 @@ def judge_readings(problem: Problem, attempt: Attempt) -> Verdict:
         return replace(refused(bad.refusal, problem, None), reading=found)
     except Refusal as refusal:
         return refused(refusal, problem, None)
-    except FormulaError as error:
+    except fo.FormulaError as error:
         return Malformed(error.reason, None, brief(str(error)))
 
 
@@ -234,15 +217,15 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
     return Case(premises, places, goal, tuple(told), is_closed)
 
 
-def _are_twins(formulas: Sequence[Formula]) -> bool:
+def _are_twins(formulas: Sequence[fo.Formula]) -> bool:
     """Say whether each phrase stands in two sentences: what stands in one alone may mean what another says."""
-    counts = Counter(name for formula in formulas for name in predicates(formula))
+    counts = Counter(name for formula in formulas for name in fo.predicates(formula))
     return min(counts.values(), default=0) > 1
 
 
 def _spelled(
-    move: Move, problem: Problem, formulas: Sequence[Formula], last: str | None
-) -> Iterator[tuple[Move, Formula | None]]:
+    move: Move, problem: Problem, formulas: Sequence[fo.Formula], last: str | None
+) -> Iterator[tuple[Move, fo.Formula | None]]:
     """Yield `nothing is known of Bob's age` as `not known whether Bob is young` with the formula, and so on."""
     if isinstance(move, Judged):
         move = replace(move, value=_value(move.value, problem))
@@ -253,13 +236,13 @@ def _spelled(
     if not isinstance(move, NoneAbout) or (len(move.names) == 1 and not move.traits):
         yield move, None
         return
-    parts = [part for each in formulas for part in subformulas(each) if isinstance(part, Atom)]
+    parts = [part for each in formulas for part in fo.subformulas(each) if isinstance(part, fo.Atom)]
     atoms = {(part.predicate, len(part.arguments)) for part in parts}
-    names = list(map(Constant, move.names))
+    names = list(map(fo.Constant, move.names))
     for predicate, arity in sorted(atoms):
         if arity == len(names) and (len(names) > 1 or predicate in move.traits):
             for arguments in permutations(names):
-                yield NotKnown(" ".join(move.names), both_ways=True), Atom(predicate, arguments)
+                yield NotKnown(" ".join(move.names), both_ways=True), fo.Atom(predicate, arguments)
 
 
 def _value(said: str, problem: Problem) -> str:
@@ -270,17 +253,17 @@ def _value(said: str, problem: Problem) -> str:
 
 
 def _with_formulas(
-    found: Sequence[tuple[Move, Formula | None]],
+    found: Sequence[tuple[Move, fo.Formula | None]],
     statements: Statements,
     index: int,
     line: TextSentence,
     *,
     exclusive: bool,
-) -> list[tuple[Move, Formula | None]]:
+) -> list[tuple[Move, fo.Formula | None]]:
     # A pronoun means who was spoken of before it, also where the reasons stand behind: Tom is warm, as all cats are.
     places = [line.passage.text.find(move.text or "") for move, _ in found]
     order = sorted(range(len(found)), key=places.__getitem__) if min(places, default=-1) >= 0 else range(len(found))
-    read: dict[int, Formula | None] = {}
+    read: dict[int, fo.Formula | None] = {}
     for at in order:
         move, formula = found[at]
         text = "" if formula is not None else move.text
@@ -292,7 +275,7 @@ def _with_formulas(
             )
         if text and formula is None:
             raise BadMove(index, line.passage.text, Refusal(Malformed, "not_read", f"{text!r} is not read"))
-        is_denial = formula is not None and any(isinstance(part, Not) for part in subformulas(formula))
+        is_denial = formula is not None and any(isinstance(part, fo.Not) for part in fo.subformulas(formula))
         if isinstance(move, Claim) and not is_denial and "modus tollens" in line.passage.text.lower():
             # Attack: a step under the name of another. By modus tollens, Pip is a bird.
             why = Refusal(Unproved, "unsupported_sentence", "modus tollens ends in a denial")
@@ -310,9 +293,11 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     if is_wrong(answer, problem):
         return wrong_answer(answer)
     models = models_of(case.premises, case.goal, value)
-    heard = {name for premise in case.premises for name in predicates(premise)}
-    named = {name for premise in case.premises for name in constants(premise)}
-    is_heard = predicates(case.goal) <= heard and (constants(case.goal) <= named or settled(problem) in CONVENTIONS)
+    heard = {name for premise in case.premises for name in fo.predicates(premise)}
+    named = {name for premise in case.premises for name in fo.constants(premise)}
+    is_heard = fo.predicates(case.goal) <= heard and (
+        fo.constants(case.goal) <= named or settled(problem) in CONVENTIONS
+    )
     if value == "unknown" and not (case.is_closed and is_heard):
         # Attack: ask for what the context says in other words, and answer that nobody knows.
         raise Refusal(Unproved, "goal_not_reached", "a phrase of the question, or of the context, has no twin")

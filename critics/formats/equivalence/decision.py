@@ -27,17 +27,9 @@ from critics.formats.equivalence.sampling import (
 )
 from critics.logic.first_order.solvers import Answer, SolverBudget, model_of, solve
 from critics.replay.equivalences.graph import MAX_TABLE, TRUE, Graph, places_of, prenex
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.models import Model, satisfies
 from critics.replay.first_order.smtlib import SORT, numbered, script
-from critics.replay.first_order.syntax import (
-    Compound,
-    Formula,
-    FormulaError,
-    Operator,
-    Quantifier,
-    predicates,
-    signature,
-)
 from critics.replay.sat import MAX_WORK, Contradictory, GivenUp, Satisfied, solve_clauses
 from critics.replay.solvers import installed, run_cvc5
 from critics.workers.own_time import within_own_time
@@ -67,9 +59,9 @@ class Apart:
 Comparison: TypeAlias = Same | Apart | UndecidedPair
 
 
-def decide_propositional(left: Formula, right: Formula) -> Outcome:
+def decide_propositional(left: fo.Formula, right: fo.Formula) -> Outcome:
     """Decide an equivalence over all assignments; the formulas are propositional."""
-    names = sorted(predicates(left) | predicates(right))
+    names = sorted(fo.predicates(left) | fo.predicates(right))
     if len(names) <= MAX_ATOMS:
         differing = truth_table(left, names) ^ truth_table(right, names)
         if differing == 0:
@@ -102,7 +94,7 @@ def compare(graph: Graph, one: int, other: int, work: int = MAX_WORK) -> Compari
             return UndecidedPair()
 
 
-def _different(left: Formula, right: Formula, values: dict[str, bool]) -> Outcome:
+def _different(left: fo.Formula, right: fo.Formula, values: dict[str, bool]) -> Outcome:
     """Evaluate both where they are said to differ, by the evaluator of models."""
     true = {(name, 0): frozenset({()} if value else set[tuple[int, ...]]()) for name, value in values.items()}
     model = Model(1, {}, {}, true)
@@ -112,7 +104,7 @@ def _different(left: Formula, right: Formula, values: dict[str, bool]) -> Outcom
     return Different(dict(sorted(values.items())), left_holds)
 
 
-def decide_by_prefix(left: Formula, right: Formula) -> Equivalent | None:
+def decide_by_prefix(left: fo.Formula, right: fo.Formula) -> Equivalent | None:
     """Prove an equivalence by prefixes and matrices; None where that does not work, which says nothing."""
     one, other = prenex(left), prenex(right)
     if one is None or other is None or one.kinds != other.kinds:
@@ -129,7 +121,7 @@ def decide_by_prefix(left: Formula, right: Formula) -> Equivalent | None:
     return None
 
 
-def is_constant(formula: Formula) -> bool:
+def is_constant(formula: fo.Formula) -> bool:
     """Say whether a formula is seen to hold always or never, by its matrix alone; false says nothing."""
     found = prenex(formula)
     if found is None:
@@ -139,7 +131,7 @@ def is_constant(formula: Formula) -> bool:
     return any(isinstance(compare(graph, literal, value, WORK), Same) for value in (TRUE, -TRUE))
 
 
-def _orders(kinds: tuple[Quantifier, ...]) -> Iterator[tuple[int, ...]]:
+def _orders(kinds: tuple[fo.Quantifier, ...]) -> Iterator[tuple[int, ...]]:
     """Yield for each order the place in the left prefix of every quantifier of the right one; as it stands first."""
     blocks = [[number for number, _ in block] for _, block in groupby(enumerate(kinds), key=lambda pair: pair[1])]
     for chosen in product(*(permutations(block) for block in blocks)):
@@ -155,9 +147,9 @@ SOLVER = "solver"
 _OPTIONS = {"finite-model-find": "true", "produce-models": "true"}
 
 
-def decide_first_order(left: Formula, right: Formula) -> Outcome:
+def decide_first_order(left: fo.Formula, right: fo.Formula) -> Outcome:
     """Decide an equivalence; raises `FormulaError` where the two use one name with two arities or in two roles."""
-    signature([left, right])
+    fo.signature([left, right])
     proved = _decide_by_graph(left, right) or decide_by_prefix(left, right)
     if proved is not None:
         return proved
@@ -165,7 +157,7 @@ def decide_first_order(left: Formula, right: Formula) -> Outcome:
     return _ask_solvers(left, right) if difference is None else difference
 
 
-def _decide_by_graph(left: Formula, right: Formula) -> Equivalent | None:
+def _decide_by_graph(left: fo.Formula, right: fo.Formula) -> Equivalent | None:
     graph = Graph()
     match compare(graph, graph.add(left), graph.add(right), WORK):
         case Same(clauses):
@@ -174,22 +166,22 @@ def _decide_by_graph(left: Formula, right: Formula) -> Equivalent | None:
             return None
 
 
-def _ask_solvers(left: Formula, right: Formula) -> Outcome:
+def _ask_solvers(left: fo.Formula, right: fo.Formula) -> Outcome:
     found = decide_by_cvc5(left, right, FIRST)
     if isinstance(found, UndecidedPair):
         found = _decide_by_z3(left, right)
     return decide_by_cvc5(left, right, LAST) if isinstance(found, UndecidedPair) else found
 
 
-def _decide_by_z3(left: Formula, right: Formula) -> Outcome:
-    solved = solve([Compound(Operator.XOR, (left, right))], SECOND)
+def _decide_by_z3(left: fo.Formula, right: fo.Formula) -> Outcome:
+    solved = solve([fo.Compound(fo.Operator.XOR, (left, right))], SECOND)
     if solved.answer is Answer.UNSATISFIABLE:
         return Equivalent(SOLVER, {"solver": "z3"})
     shown = None if solved.model is None else shown_difference(left, right, solved.model)
     return UndecidedPair() if shown is None else shown
 
 
-def decide_by_cvc5(left: Formula, right: Formula, budget: SolverBudget) -> Outcome:
+def decide_by_cvc5(left: fo.Formula, right: fo.Formula, budget: SolverBudget) -> Outcome:
     """Ask whether a formula can hold without the other; raises `FormulaError` where the two do not fit together."""
     cvc5 = installed("cvc5")
     if cvc5 is None:
@@ -201,8 +193,8 @@ def decide_by_cvc5(left: Formula, right: Formula, budget: SolverBudget) -> Outco
     )
 
 
-def _asked(cvc5: Any, left: Formula, right: Formula, budget: SolverBudget) -> Outcome:
-    differing = Compound(Operator.XOR, (left, right))
+def _asked(cvc5: Any, left: fo.Formula, right: fo.Formula, budget: SolverBudget) -> Outcome:
+    differing = fo.Compound(fo.Operator.XOR, (left, right))
     limits = {"rlimit-per": str(budget.rlimit), "tlimit-per": str(budget.wall_ms)}
     try:
         said, solver, declared = run_cvc5(cvc5, script([differing]), {**_OPTIONS, **limits})
@@ -210,13 +202,13 @@ def _asked(cvc5: Any, left: Formula, right: Formula, budget: SolverBudget) -> Ou
             return Equivalent(SOLVER, {"solver": "cvc5"})
         model = _model(cvc5, solver, declared, differing) if said == "sat" else None
         found = None if model is None else shown_difference(left, right, model)
-    except (RuntimeError, FormulaError):
+    except (RuntimeError, fo.FormulaError):
         # What cvc5 cannot do, too deep a recursion for one, is left undecided.
         return UndecidedPair()
     return UndecidedPair() if found is None else found
 
 
-def _model(cvc5: Any, solver: Any, declared: Any, formula: Formula) -> Model | None:
+def _model(cvc5: Any, solver: Any, declared: Any, formula: fo.Formula) -> Model | None:
     """Read the model that cvc5 found; None where it is larger than our evaluator takes."""
     (sort,) = [each for each in declared.getDeclaredSorts() if str(each) == SORT]
     terms = {str(term): term for term in declared.getDeclaredTerms()}
@@ -225,4 +217,4 @@ def _model(cvc5: Any, solver: Any, declared: Any, formula: Formula) -> Model | N
         term = solver.getTermManager().mkTerm(cvc5.Kind.APPLY_UF, terms[ours], *row) if row else terms[ours]
         return str(solver.getValue(term))
 
-    return model_of(list(solver.getModelDomainElements(sort)), numbered(signature([formula])), value, "true")
+    return model_of(list(solver.getModelDomainElements(sort)), numbered(fo.signature([formula])), value, "true")

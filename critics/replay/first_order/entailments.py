@@ -16,17 +16,6 @@ from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.models import check_model
 from critics.replay.first_order.reader import read, read_theory
 from critics.replay.first_order.smtlib import script
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Constant,
-    Equality,
-    Formula,
-    Not,
-    Operator,
-    key,
-)
 from critics.replay.sat import Contradictory, check_proof, solve_clauses
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
@@ -109,7 +98,7 @@ def check_entailment(certificate: SealedCertificate) -> Trust:
         raise Rejected("models")
     for name in MODELS[result]:
         check_model(models[name], claimed[name])
-    if theory is None and result != "unknown" and key(answer) in set(map(key, premises)):
+    if theory is None and result != "unknown" and fo.key(answer) in set(map(fo.key, premises)):
         raise Rejected("goal_assumed")
     if theory is None and result == "unknown":
         _check_mentioned(goal, premises)
@@ -124,7 +113,7 @@ def _given_apart(premises: list[fo.Formula], answer: fo.Formula, result: str) ->
     """Return what must have no model where a premise has the answer as a part: the others must give it too."""
     # Attack: hide the answer in a conjunction, where nothing else gives it.
     parts = [part for premise in premises for part in fo.conjuncts(premise)]
-    others = [part for part in parts if key(part) != key(answer)]
+    others = [part for part in parts if fo.key(part) != fo.key(answer)]
     if result == "unknown" or len(others) == len(parts):
         return []
     return [[[*others, fo.Not(answer)]]]
@@ -140,7 +129,7 @@ def _questions(premises: list[fo.Formula], goal: fo.Formula, theory: list[fo.For
         ]
     except fo.FormulaError as error:
         raise Rejected("too_large") from error
-    if key(goal) != key(theory[-1]):
+    if fo.key(goal) != fo.key(theory[-1]):
         groups.append([[fo.Not(fo.Compound(fo.Operator.IFF, (goal, theory[-1])))]])
     return groups
 
@@ -156,8 +145,8 @@ def shares_vocabulary(formulas: Sequence[fo.Formula], reference: Sequence[fo.For
 
 def unstated(formulas: Sequence[fo.Formula], given: Sequence[fo.Formula]) -> tuple[fo.Formula, ...]:
     """Return the formulas that are none of the given ones, up to names of variables, order and groups."""
-    stated = set(map(key, given))
-    return tuple(formula for formula in formulas if key(formula) not in stated)
+    stated = set(map(fo.key, given))
+    return tuple(formula for formula in formulas if fo.key(formula) not in stated)
 
 
 def reworded(
@@ -206,7 +195,7 @@ class _TooMuch(Exception):  # noqa: N818
     pass
 
 
-def refuted(formulas: Sequence[Formula]) -> bool:
+def refuted(formulas: Sequence[fo.Formula]) -> bool:
     """Say whether instances of these closed formulas were shown to contradict each other."""
     try:
         matrices = _matrices(formulas)
@@ -215,7 +204,7 @@ def refuted(formulas: Sequence[Formula]) -> bool:
         return False
 
 
-def _matrices(formulas: Sequence[Formula]) -> list[Formula]:
+def _matrices(formulas: Sequence[fo.Formula]) -> list[fo.Formula]:
     """Return affirmative forms without quantifiers, whose variables are all universal; raises `FormulaError`."""
     used = fo.signature(formulas)
     prefix = "some"
@@ -231,7 +220,7 @@ class _Skolem:
     prefix: str
     numbers: Iterator[int] = field(default_factory=count)
 
-    def matrix(self, formula: Formula, bound: Mapping[str, fo.Term], around: tuple[fo.Variable, ...]) -> Formula:
+    def matrix(self, formula: fo.Formula, bound: Mapping[str, fo.Term], around: tuple[fo.Variable, ...]) -> fo.Formula:
         """Return an affirmative form without its quantifiers."""
         match formula:
             case fo.Quantified(fo.Quantifier.ALL, variable, body):
@@ -239,7 +228,7 @@ class _Skolem:
                 return self.matrix(body, {**bound, variable: own}, (*around, own))
             case fo.Quantified(_, variable, body):
                 name = f"{self.prefix}{next(self.numbers)}"
-                witness: fo.Term = Application(name, around) if around else Constant(name)
+                witness: fo.Term = fo.Application(name, around) if around else fo.Constant(name)
                 return self.matrix(body, {**bound, variable: witness}, around)
             case _:
                 return fo.rebuilt(
@@ -251,14 +240,14 @@ def _replaced(term: fo.Term, values: Mapping[str, fo.Term]) -> fo.Term:
     return fo.with_leaves(term, lambda leaf: values[leaf.name] if isinstance(leaf, fo.Variable) else leaf)
 
 
-def _universes(matrices: Sequence[Formula]) -> Iterator[list[fo.Term]]:
+def _universes(matrices: Sequence[fo.Formula]) -> Iterator[list[fo.Term]]:
     """Yield the terms that variables stand for: constants, then with functions of them, nested deeper each time."""
     used = fo.signature(matrices)
-    terms: list[fo.Term] = [Constant(name) for name in sorted(used.constants) or ["something"]]
+    terms: list[fo.Term] = [fo.Constant(name) for name in sorted(used.constants) or ["something"]]
     yield terms
     for _ in range(DEPTHS - 1 if used.functions else 0):
         nested: list[fo.Term] = [
-            Application(name, arguments)
+            fo.Application(name, arguments)
             for name, arity in sorted(used.functions.items())
             if len(terms) ** arity <= MAX_TERMS
             for arguments in product(terms, repeat=arity)
@@ -270,7 +259,7 @@ def _universes(matrices: Sequence[Formula]) -> Iterator[list[fo.Term]]:
         yield terms
 
 
-def _contradicts(matrices: Sequence[Formula], terms: Sequence[fo.Term]) -> bool:
+def _contradicts(matrices: Sequence[fo.Formula], terms: Sequence[fo.Term]) -> bool:
     """Say whether the instances for these terms contradict each other."""
     clauses = _Clauses()
     num = 0
@@ -294,7 +283,7 @@ class _Clauses:
 
     def __init__(self) -> None:
         self.listed: list[list[int]] = []
-        self._atoms: dict[Formula, int] = {}
+        self._atoms: dict[fo.Formula, int] = {}
         self._num = 0
 
     def add(self, clause: list[int]) -> None:
@@ -302,18 +291,18 @@ class _Clauses:
         if len(self.listed) > MAX_CLAUSES:
             raise _TooMuch
 
-    def number(self, matrix: Formula, values: Mapping[str, fo.Term]) -> int:
+    def number(self, matrix: fo.Formula, values: Mapping[str, fo.Term]) -> int:
         """Return a number that only holds if the instance does."""
         match matrix:
-            case Not(Atom() | Equality() as atom):
+            case fo.Not(fo.Atom() | fo.Equality() as atom):
                 return -self.number(atom, values)
-            case Compound(Operator.AND | Operator.OR as operator, operands):
+            case fo.Compound(fo.Operator.AND | fo.Operator.OR as operator, operands):
                 parts = [self.number(operand, values) for operand in operands]
                 own = self._new()
-                for clause in [[part] for part in parts] if operator is Operator.AND else [parts]:
+                for clause in [[part] for part in parts] if operator is fo.Operator.AND else [parts]:
                     self.add([-own, *clause])
                 return own
-            case Atom() | Equality():
+            case fo.Atom() | fo.Equality():
                 return self._atom(fo.rebuilt(matrix, lambda part: part, lambda term: _replaced(term, values)))
             case _:
                 raise AssertionError(f"{matrix} is not affirmative, or has quantifiers")
@@ -322,17 +311,17 @@ class _Clauses:
         self._num += 1
         return self._num
 
-    def _atom(self, atom: Formula) -> int:
-        if isinstance(atom, Equality):
+    def _atom(self, atom: fo.Formula) -> int:
+        if isinstance(atom, fo.Equality):
             left, right = sorted((atom.left, atom.right), key=repr)
-            atom = Equality(left, right)
+            atom = fo.Equality(left, right)
         if atom not in self._atoms:
             self._atoms[atom] = self._new()
         return self._atoms[atom]
 
     def equate(self) -> None:
         """Say what equality is of the terms, where any formula speaks of it."""
-        if not any(isinstance(atom, Equality) for atom in self._atoms):
+        if not any(isinstance(atom, fo.Equality) for atom in self._atoms):
             return
         terms = sorted({term for atom in self._atoms for term in fo.terms(atom)}, key=repr)
         if len(terms) > MAX_RELATED:
@@ -341,15 +330,15 @@ class _Clauses:
             self.add([self._equal(term, term)])
         for one, two, three in permutations(terms, 3):
             self.add([-self._equal(one, two), -self._equal(two, three), self._equal(one, three)])
-        for one, two in combinations([term for term in terms if isinstance(term, Application)], 2):
+        for one, two in combinations([term for term in terms if isinstance(term, fo.Application)], 2):
             if one.function == two.function:
                 self.add([*self._differ(one.arguments, two.arguments), self._equal(one, two)])
-        for one, two in permutations([atom for atom in self._atoms if isinstance(atom, Atom) and atom.arguments], 2):
+        for one, two in permutations([atom for atom in self._atoms if isinstance(atom, fo.Atom) and atom.arguments], 2):
             if one.predicate == two.predicate:
                 self.add([*self._differ(one.arguments, two.arguments), -self._atoms[one], self._atoms[two]])
 
     def _equal(self, one: fo.Term, two: fo.Term) -> int:
-        return self._atom(Equality(one, two))
+        return self._atom(fo.Equality(one, two))
 
     def _differ(self, some: Iterable[fo.Term], others: Iterable[fo.Term]) -> list[int]:
         return [-self._equal(one, other) for one, other in zip(some, others, strict=True) if one != other]

@@ -18,18 +18,8 @@ from critics.grammar.text import problem_reader
 from critics.logic.first_order.solvers import Answer, can_fail, decide
 from critics.problem import TRUTH_VALUES, Attempt, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.reader import canonical
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Constant,
-    Formula,
-    FormulaError,
-    Term,
-    rebuilt,
-    signature,
-    with_leaves,
-)
 from critics.text.faithfulness.english import squashed
 from critics.text.faithfulness.formalisation import Formalisation
 from critics.text.part import TextPart
@@ -71,23 +61,23 @@ class Names:
     predicates: Mapping[str, str]
     constants: Mapping[str, str]
 
-    def of(self, formula: Formula) -> Formula:
+    def of(self, formula: fo.Formula) -> fo.Formula:
         """Return a formula in the text's phrases; raises `KeyError` at a symbol that is none of them."""
 
-        def part(inner: Formula) -> Formula:
-            if isinstance(inner, Atom):
-                return Atom(self.predicates[inner.predicate], tuple(map(term, inner.arguments)))
-            return rebuilt(inner, part, term)
+        def part(inner: fo.Formula) -> fo.Formula:
+            if isinstance(inner, fo.Atom):
+                return fo.Atom(self.predicates[inner.predicate], tuple(map(term, inner.arguments)))
+            return fo.rebuilt(inner, part, term)
 
-        def term(inner: Term) -> Term:
-            if isinstance(inner, Application):
+        def term(inner: fo.Term) -> fo.Term:
+            if isinstance(inner, fo.Application):
                 raise KeyError(inner.function)
-            return with_leaves(inner, lambda leaf: self._leaf(leaf))
+            return fo.with_leaves(inner, lambda leaf: self._leaf(leaf))
 
         return part(formula)
 
-    def _leaf(self, leaf: Term) -> Term:
-        return Constant(self.constants[leaf.name]) if isinstance(leaf, Constant) else leaf
+    def _leaf(self, leaf: fo.Term) -> fo.Term:
+        return fo.Constant(self.constants[leaf.name]) if isinstance(leaf, fo.Constant) else leaf
 
 
 class ReadProblem:
@@ -102,7 +92,7 @@ class ReadProblem:
         self._read = {text: self._reader.read(text) for text in others}
         self._read |= {**dict(zip(read.said, self.context, strict=False)), read.asked: self.question}
 
-    def beside(self, formula: Formula, texts: Sequence[str], names: "Names", *, is_given: bool = False) -> Finding:
+    def beside(self, formula: fo.Formula, texts: Sequence[str], names: "Names", *, is_given: bool = False) -> Finding:
         """Return whether a formula says what some sentences say; of a given one (`is_given`) it may say less.
 
         Of `either .. or` a given formula says no more than that one of the two holds.
@@ -127,12 +117,12 @@ class ReadProblem:
             return Passed()
         return Failed(f"{told!r} is read as {', '.join(map(canonical, said))}")
 
-    def names(self, formulas: Iterable[Formula]) -> Names:
+    def names(self, formulas: Iterable[fo.Formula]) -> Names:
         """Return the phrases that the symbols of formulas are, where each has one and no two have the same."""
         readings = [each for each in self._read.values() if isinstance(each, Reading)]
         try:
-            own, said = signature(formulas), [signature([each.formula]) for each in readings]
-        except FormulaError:
+            own, said = fo.signature(formulas), [fo.signature([each.formula]) for each in readings]
+        except fo.FormulaError:
             return Names({}, {})
         phrases = {(name, arity) for each in said for name, arity in each.predicates.items()}
         phrases |= {(name, 0) for each in said for name in each.propositions}
@@ -173,8 +163,8 @@ def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
     if not all(any(are_shown([v], each) for r in said for v in (r.formula, r.exclusive)) for each in premises):
         return False
     if value == "unknown":
-        inside = signature([each.formula for each in said])
-        asked = signature([question.formula])
+        inside = fo.signature([each.formula for each in said])
+        asked = fo.signature([question.formula])
         whole = len(said) == len(read.context)
         if not whole or not (asked.predicates.keys() | asked.constants) <= (
             inside.predicates.keys() | inside.constants
@@ -189,7 +179,7 @@ def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
     )
 
 
-def are_shown(given: Sequence[Formula], *claims: Formula) -> bool:
+def are_shown(given: Sequence[fo.Formula], *claims: fo.Formula) -> bool:
     """Say whether a solver shows that each claim follows; not where it gives up."""
     for formula in claims:
         if formula in given or canonical(formula) in map(canonical, given):

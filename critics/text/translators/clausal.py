@@ -11,18 +11,7 @@ from itertools import product
 
 from critics.grammar.lexicon import third_person
 from critics.replay.clauses import Implication
-from critics.replay.first_order.syntax import (
-    Atom,
-    Compound,
-    Constant,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Term,
-    Variable,
-)
+from critics.replay.first_order import syntax as fo
 from critics.replay.formula import MAX_NAME_LENGTH, MAX_PREMISES, NAME, Literal
 from critics.text.translators.translation import Unread
 
@@ -55,7 +44,7 @@ class Namer:
         is_whole = dataset in ("prontoqa", "proofwriter")
         return cls(dataset, frozenset(() if is_whole else _NOUN.findall(text.lower())))
 
-    def literals(self, atom: Atom, bound: Bound) -> list[Literal]:
+    def literals(self, atom: fo.Atom, bound: Bound) -> list[Literal]:
         """Return an atom as literals; raises `Unread`."""
         arguments = tuple(self._term(term, bound) for term in atom.arguments)
         *before, name = atom.predicate.split(" ")
@@ -67,29 +56,29 @@ class Namer:
             names = [atom.predicate.replace(" ", "-")]
         return [Literal(True, _name(each), arguments) for each in names]
 
-    def _term(self, term: Term, bound: Bound) -> str:
+    def _term(self, term: fo.Term, bound: Bound) -> str:
         match term:
-            case Variable(name):
+            case fo.Variable(name):
                 return bound[name]
-            case Constant(name):
+            case fo.Constant(name):
                 shown = name.removeprefix("the ") if self.dataset == "proofwriter" else name
                 return _name(shown.replace(" ", "-"))
             case _:
                 raise Unread("it speaks of something that has no name")
 
 
-def clauses_of(formula: Formula, namer: Namer) -> tuple[Implication, ...]:
+def clauses_of(formula: fo.Formula, namer: Namer) -> tuple[Implication, ...]:
     """Return what a formula says as clauses; raises `Unread` where it is none, or a name has another letter."""
     return tuple(_clauses(formula, {}, namer))
 
 
-def _clauses(formula: Formula, bound: Bound, namer: Namer) -> list[Implication]:
+def _clauses(formula: fo.Formula, bound: Bound, namer: Namer) -> list[Implication]:
     match formula:
-        case Quantified(Quantifier.ALL, variable, body):
+        case fo.Quantified(fo.Quantifier.ALL, variable, body):
             return _clauses(body, {**bound, variable: f"'{variable}"}, namer)
-        case Compound(Operator.AND, operands):
+        case fo.Compound(fo.Operator.AND, operands):
             return [clause for part in operands for clause in _clauses(part, bound, namer)]
-        case Compound(Operator.IMPLIES, (condition, said)):
+        case fo.Compound(fo.Operator.IMPLIES, (condition, said)):
             # The condition's conjunctions are the denials of its denial's alternatives.
             cases = [tuple(one.negated() for one in each) for each in alternatives(condition, bound, namer, False)]
             concluded = alternatives(said, bound, namer, True)
@@ -100,25 +89,25 @@ def _clauses(formula: Formula, bound: Bound, namer: Namer) -> list[Implication]:
     return [Implication(premises, chosen) for premises in cases for chosen in concluded]
 
 
-def alternatives(formula: Formula, bound: Bound, namer: Namer, holds: bool) -> Some:
+def alternatives(formula: fo.Formula, bound: Bound, namer: Namer, holds: bool) -> Some:
     """Return the conjuncts of a formula, or of its denial, each as alternatives of which one holds."""
     match formula:
-        case Atom():
+        case fo.Atom():
             said = namer.literals(formula, bound)
             return [(literal,) for literal in said] if holds else [tuple(literal.negated() for literal in said)]
-        case Not(body):
+        case fo.Not(body):
             return alternatives(body, bound, namer, not holds)
-        case Compound(Operator.AND | Operator.OR as operator, operands):
+        case fo.Compound(fo.Operator.AND | fo.Operator.OR as operator, operands):
             parts = [alternatives(part, bound, namer, holds) for part in operands]
-            if (operator is Operator.AND) == holds:
+            if (operator is fo.Operator.AND) == holds:
                 return [each for part in parts for each in part]
             chosen = [tuple(dict.fromkeys(one for each in some for one in each)) for some in product(*parts)]
             if len(chosen) > MAX_ALTERNATIVES * MAX_PREMISES:
                 raise Unread("too many properties are joined")
             return chosen
-        case Compound(Operator.XOR, (one, other)) if holds:
-            both = Compound(Operator.AND, (one, other))
-            neither = Compound(Operator.OR, (one, other))
+        case fo.Compound(fo.Operator.XOR, (one, other)) if holds:
+            both = fo.Compound(fo.Operator.AND, (one, other))
+            neither = fo.Compound(fo.Operator.OR, (one, other))
             return [*alternatives(neither, bound, namer, True), *alternatives(both, bound, namer, False)]
         case _:
             raise Unread("it speaks of something that has no name")

@@ -13,15 +13,8 @@ from critics.grammar.text import sentences
 from critics.logic.first_order.comparison import entails
 from critics.problem import TRUTH_VALUES, Attempt, Formal, Problem
 from critics.replay.answers import in_terms_of
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.reader import first_order
-from critics.replay.first_order.syntax import (
-    Atom,
-    Formula,
-    Not,
-    Quantified,
-    negated,
-    subformulas,
-)
 from critics.replay.formula import Literal, Statement, parse_literal, parse_statement
 from critics.text.background import background
 from critics.text.faithfulness.alignment import ReadProblem, are_shown
@@ -93,7 +86,7 @@ def _of_formulas(problem: Problem, formalised: Formalisation, certificate: Certi
         given = [step["statement"] for step in cast("list[dict[str, str]]", steps) if step["by"] == "axiom"]
         axioms = [first_order(parse_statement(statement)) for statement in given]
         return None if all(_is_told(axiom, problem) for axiom in axioms) else _UNTOLD
-    claim = formalised.goal if value == "true" else negated(formalised.goal)
+    claim = formalised.goal if value == "true" else fo.negated(formalised.goal)
     return _of_premises([premise for premise in formalised.premises if _is_told(premise, problem)], claim)
 
 
@@ -107,19 +100,19 @@ def _is_denied(problem: Problem, formalised: Formalisation) -> bool:
     question = read.question
     return (
         isinstance(question, Reading)
-        and are_shown([goal], Not(question.formula))
-        and are_shown([Not(question.formula)], goal)
+        and are_shown([goal], fo.Not(question.formula))
+        and are_shown([fo.Not(question.formula)], goal)
     )
 
 
-def _is_told(premise: Formula, problem: Problem) -> bool:
+def _is_told(premise: fo.Formula, problem: Problem) -> bool:
     """Say whether a premise shares a word with the text; so it does with a mere placeholder of a text."""
     predicates, things = names_of(premise)
     return is_placeholder(problem) or shares_words(predicates or things, f"{problem.context}\n{problem.question}")
 
 
-def _of_premises(told: Sequence[Formula], claim: Formula) -> Refusal | None:
-    is_literal = isinstance(claim.body if isinstance(claim, Not) else claim, Atom)
+def _of_premises(told: Sequence[fo.Formula], claim: fo.Formula) -> Refusal | None:
+    is_literal = isinstance(claim.body if isinstance(claim, fo.Not) else claim, fo.Atom)
     try:
         if not entails(told, claim):
             return _UNTOLD
@@ -134,8 +127,8 @@ def _of_premises(told: Sequence[Formula], claim: Formula) -> Refusal | None:
     return None
 
 
-def _is_ground(formula: Formula) -> bool:
-    return not any(isinstance(part, Quantified) for part in subformulas(formula))
+def _is_ground(formula: fo.Formula) -> bool:
+    return not any(isinstance(part, fo.Quantified) for part in fo.subformulas(formula))
 
 
 def is_foreign(problem: Problem, formal: Formal) -> bool:
