@@ -8,18 +8,9 @@ docs/asp-format.md. Whether the rules say what the English says is trusted, and 
 
 from dataclasses import asdict
 
+from critics.formats.asp import premises
 from critics.formats.asp.control import SOLVE_LIMIT, BudgetExhausted, CompileError, FailedTest, duplicates, ill_posed
 from critics.formats.asp.examination import Inspection, Prepared, ProgramRun, prepare, run
-from critics.formats.asp.premises import (
-    Source,
-    is_tripwire,
-    missing_premise,
-    treated_constant,
-    undefined,
-    unknown_in_query,
-    unstated_goal,
-    untested,
-)
 from critics.problem import Attempt, Problem
 from critics.replay.answer_sets.checker import ANSWER_SETS_ENGINE, ANSWER_SETS_KIND, ShownTest, check_answer_sets
 from critics.replay.answer_sets.language import AspError, Mutant
@@ -58,11 +49,11 @@ def judge_asp(problem: Problem, attempt: Attempt) -> Verdict:
         return TimedOut("memory_limit", answer, "the program takes more memory than is allowed")
 
 
-def source_of(problem: Problem) -> Source:
+def source_of(problem: Problem) -> premises.Source:
     """Return what the problem says about its premises."""
     num = problem.meta.get("num_premises")
     known = num if isinstance(num, int) and not isinstance(num, bool) and num >= 0 else None
-    return Source(known, problem.context, problem.question)
+    return premises.Source(known, problem.context, problem.question)
 
 
 def feedback_of(completion: str) -> str | None:
@@ -99,7 +90,7 @@ def _judged(problem: Problem, attempt: Attempt, prepared: Prepared, outcome: Pro
         return Unproved("text_says_otherwise", answer, "the text says something else than what is formalised")
     support = _support(inspection, prepared, outcome, source)
     kills, cores = _check_adequacy(inspection, source)
-    if untested(prepared.submission, support):
+    if premises.untested(prepared.submission, support):
         raise _barred(Vacuous, "untested_answer", "no test is of a rule that the answer rests on")
     witnesses = [
         None if core is not None else inspection.witness(frozenset({f"__x{i}"})) for i, core in enumerate(cores)
@@ -135,32 +126,34 @@ def _check_outcome(prepared: Prepared, outcome: ProgramRun, inspection: Inspecti
     if outcome.failures:
         told = "\n".join(map(inspection.told, outcome.failures[:MAX_TOLD]))
         raise _barred(Unproved, "test_failed", told)
-    if absent := undefined(prepared.submission):
+    if absent := premises.undefined(prepared.submission):
         raise _barred(Vacuous, "undefined_predicate", f"nothing can make {', '.join(absent)} true")
     if (repeated := duplicates(tests, program)) is not None:
         # Attack: one test under many names inflates the number that pass.
         raise _barred(Vacuous, repeated, "two tests, or two of their explanations, are the same")
 
 
-def _check_premises(prepared: Prepared, outcome: ProgramRun, source: Source) -> None:
+def _check_premises(prepared: Prepared, outcome: ProgramRun, source: premises.Source) -> None:
     assert outcome.finding is not None
     assert prepared.query is not None
     program = prepared.submission.program
     if outcome.finding.flags:
         raise _barred(Vacuous, outcome.finding.flags[0], "the hypothesis of the query contradicts the program")
-    if (missing := missing_premise(program, source)) is not None:
+    if (missing := premises.missing_premise(program, source)) is not None:
         raise _barred(Unproved, "coverage", missing)
-    if (unknown := unknown_in_query(program, prepared.query, source)) is not None:
+    if (unknown := premises.unknown_in_query(program, prepared.query, source)) is not None:
         # Attack: misspell the query, so that nothing is known about it.
         reason, _, told = unknown.partition(": ")
         raise _barred(Vacuous, reason, told)
     for position, test in enumerate(prepared.submission.tests):
-        if (constant := treated_constant(program, test, prepared.query, source)) is not None:
+        if (constant := premises.treated_constant(program, test, prepared.query, source)) is not None:
             told = f"test {position + 1}: {constant} is a constant that the program treats on its own"
             raise _barred(Vacuous, "test_constant_in_program", told)
 
 
-def _support(inspection: Inspection, prepared: Prepared, outcome: ProgramRun, source: Source) -> tuple[int, ...]:
+def _support(
+    inspection: Inspection, prepared: Prepared, outcome: ProgramRun, source: premises.Source
+) -> tuple[int, ...]:
     assert outcome.finding is not None
     assert prepared.query is not None
     if outcome.finding.value == "unknown":
@@ -168,12 +161,14 @@ def _support(inspection: Inspection, prepared: Prepared, outcome: ProgramRun, so
     support = inspection.support(outcome.finding.value, source)
     if not support:
         raise _barred(Vacuous, "trivial_query", "the query has its value without any rule")
-    if (given := unstated_goal(prepared.submission, support, prepared.query, source)) is not None:
+    if (given := premises.unstated_goal(prepared.submission, support, prepared.query, source)) is not None:
         raise _barred(Vacuous, "goal_is_fact", given)
     return support
 
 
-def _check_adequacy(inspection: Inspection, source: Source) -> tuple[list[tuple[Mutant, ...]], list[list[int] | None]]:
+def _check_adequacy(
+    inspection: Inspection, source: premises.Source
+) -> tuple[list[tuple[Mutant, ...]], list[list[int] | None]]:
     """Return what each test kills, and the core of each contradiction; raises where a test could not fail."""
     program, tests = inspection.program, inspection.prepared.submission.tests
     kills = inspection.kills()
@@ -186,7 +181,7 @@ def _check_adequacy(inspection: Inspection, source: Source) -> tuple[list[tuple[
         named = tuple(i for number in test.rules for i in program.numbered()[number])
         core = inspection.core(frozenset({f"__x{position}"}), named) if test.contradiction else None
         cores.append(None if core is None else list(core))
-        if core is not None and any(is_tripwire(program, rule, source) for rule in core):
+        if core is not None and any(premises.is_tripwire(program, rule, source) for rule in core):
             raise barred(position, "tripwire_rule")
         if core is not None and not set(core) & set(named):
             raise barred(position, "rule_not_exercised")

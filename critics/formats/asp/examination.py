@@ -7,20 +7,7 @@ room for all explanations, later tests are told in one line each, so that none i
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from critics.formats.asp.control import (
-    BudgetExhausted,
-    FailedTest,
-    Fragments,
-    GuardedControl,
-    GuardSolver,
-    answer_sets,
-    domain_facts,
-    guarded_tests,
-    kills,
-    run_test,
-    selected_fragments,
-    selector,
-)
+from critics.formats.asp import control
 from critics.formats.asp.core import givers, grounded, sentence, steps, strong_core
 from critics.formats.asp.hypothesis import Hypotheses, QueryValue
 from critics.formats.asp.premises import Source, is_stated
@@ -55,7 +42,7 @@ class Prepared:
     query: AspQuery | None
     """None where no query was asked for."""
     hypotheses: Hypotheses | None
-    fragments: Fragments
+    fragments: control.Fragments
 
     @property
     def text(self) -> str:
@@ -70,7 +57,7 @@ class ProgramRun:
     consistent: bool
     finding: QueryValue | None
     """The query's value; None without a query."""
-    failures: tuple[FailedTest, ...]
+    failures: tuple[control.FailedTest, ...]
     """The tests that do not pass."""
 
 
@@ -98,17 +85,19 @@ def prepare(completion: str) -> Prepared:
     if num_instances([*submission.program.rules, *facts], num_constants) > MAX_INSTANCES:
         # Attack: ten constants to the power of nine variables, which nothing can interrupt.
         raise asp.AspError("grounding_bound", f"the rules could have more than {MAX_INSTANCES} ground instances")
-    fragments = guarded_tests(submission.tests) | ({} if hypotheses is None else hypotheses.fragments())
+    fragments = control.guarded_tests(submission.tests) | ({} if hypotheses is None else hypotheses.fragments())
     return Prepared(submission, query, hypotheses, fragments)
 
 
-def run(prepared: Prepared, make: Callable[[str, Fragments], GuardSolver] = GuardedControl) -> ProgramRun:
+def run(
+    prepared: Prepared, make: Callable[[str, control.Fragments], control.GuardSolver] = control.GuardedControl
+) -> ProgramRun:
     """Run program, query and tests; raises `BudgetExhausted` and `CompileError`."""
     solver = make(prepared.text, prepared.fragments)
     if not solver.satisfiable(()):
         return ProgramRun(False, None, ())
     finding = None if prepared.hypotheses is None else prepared.hypotheses.evaluate(solver)
-    failures = (run_test(solver, i, test) for i, test in enumerate(prepared.submission.tests))
+    failures = (control.run_test(solver, i, test) for i, test in enumerate(prepared.submission.tests))
     return ProgramRun(True, finding, tuple(failure for failure in failures if failure is not None))
 
 
@@ -121,20 +110,20 @@ class Inspection:
         self.damages = mutants(self.program.rules)
         if len(self.damages) > MAX_MUTANTS:
             raise asp.AspError("too_long", f"the rules have more than {MAX_MUTANTS} mutants")
-        fragments = selected_fragments(self.program.rules, self.damages) | dict(prepared.fragments)
+        fragments = control.selected_fragments(self.program.rules, self.damages) | dict(prepared.fragments)
         for i, test in enumerate(prepared.submission.tests):
             fragments |= {f"__v{i}c{n}": [f":-__v{i}c{n},{literal}."] for n, literal in enumerate(test.infer_none)}
-        self._solver = GuardedControl(domain_facts(self.program.rules), fragments)
+        self._solver = control.GuardedControl(control.domain_facts(self.program.rules), fragments)
 
     def kills(self) -> list[tuple[Mutant, ...]]:
         """Return for each test the mutants of the rules it names on which it fails."""
         tests, numbered = self.prepared.submission.tests, self.program.numbered()
         named = [{i for number in test.rules for i in numbered.get(number, ())} for test in tests]
-        return kills(self._solver, tests, named, self.damages, len(self.program.rules))
+        return control.kills(self._solver, tests, named, self.damages, len(self.program.rules))
 
     def witness(self, on: frozenset[str]) -> list[str]:
         """Return an answer set under the guards `on`, sorted, without the critic's own names."""
-        model = self._solver.model(on | frozenset(map(selector, range(len(self.program.rules)))))
+        model = self._solver.model(on | frozenset(map(control.selector, range(len(self.program.rules)))))
         assert model is not None, "an answer set was found under these guards before"
         return sorted(atom for atom in model if not atom.lstrip("-").startswith("__"))
 
@@ -158,10 +147,10 @@ class Inspection:
             is_given = self._solver.satisfiable(kept) and hypotheses.evaluate(self._solver, kept).value == value
             return rest if is_given else None
 
-        kept = smallest(map(selector, [*stated, *hidden]), holding)
-        return tuple(i for i in rules if selector(i) in kept)
+        kept = smallest(map(control.selector, [*stated, *hidden]), holding)
+        return tuple(i for i in rules if control.selector(i) in kept)
 
-    def told(self, failure: FailedTest) -> str:
+    def told(self, failure: control.FailedTest) -> str:
         """Return the shortest thing that is enough to see why a test fails."""
         test = self.prepared.submission.tests[failure.test]
         on = frozenset({f"__x{failure.test}"})
@@ -203,7 +192,7 @@ class Inspection:
         """Return what rules a literal out where a test's facts hold; else, which rules could conclude it."""
         rules = self.program.rules
         fragments = {"__x": [fact.render("__x") for fact in facts], "__y": [f"{literal}:-__y."]}
-        solver = GuardedControl(domain_facts(rules), selected_fragments(rules, []) | fragments)
+        solver = control.GuardedControl(control.domain_facts(rules), control.selected_fragments(rules, []) | fragments)
         core = strong_core(solver, len(rules), frozenset(fragments))
         if core is not None:
             said = sentence(self.program, core, f"{literal} cannot hold")
@@ -284,7 +273,7 @@ def _reached(
     return found
 
 
-def told_in_full(prepared: Prepared, failures: Sequence[FailedTest], budget: int) -> str:
+def told_in_full(prepared: Prepared, failures: Sequence[control.FailedTest], budget: int) -> str:
     """Return what an actor is told of tests, at most about `budget` characters; raises as the solver does."""
     inspection, own = Inspection(prepared), shown_answer_sets(prepared)
     short = [str(failure) for failure in sorted(failures, key=lambda failure: failure.test)]
@@ -301,8 +290,8 @@ def told_in_full(prepared: Prepared, failures: Sequence[FailedTest], budget: int
 def shown_answer_sets(prepared: Prepared) -> str:
     """Return the program's own answer sets without any test: its facts left out, what all have in common said once."""
     try:
-        found = answer_sets(prepared.text, MAX_SETS + 1)
-    except BudgetExhausted:
+        found = control.answer_sets(prepared.text, MAX_SETS + 1)
+    except control.BudgetExhausted:
         return "The program's own answer sets are too many to be looked through."
     facts = {str(rule.heads()[0]) for rule in prepared.submission.program.rules if rule.is_fact()}
     shown = [found_set - facts for found_set in found[:MAX_SETS]]

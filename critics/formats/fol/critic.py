@@ -11,18 +11,8 @@ from collections.abc import Sequence
 
 from critics.formats.fol.program import Program, in_terms_of_theory, read_program
 from critics.logic.cores import smallest
+from critics.logic.first_order import solvers
 from critics.logic.first_order.comparison import entails, refuse_other_theory
-from critics.logic.first_order.solvers import (
-    DEFAULT_BUDGET,
-    Answer,
-    Entailment,
-    contingent,
-    decide,
-    decided,
-    refuse_undecided,
-    solve,
-    version,
-)
 from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order import syntax as fo
@@ -49,10 +39,10 @@ def judge_fol(problem: Problem, attempt: Attempt) -> Verdict:
     try:
         program = read_program(attempt.completion)
         program = program if theory is None else in_terms_of_theory(program, theory)
-        found = decide(closed_all(program.premises), program.conclusion)
+        found = solvers.decide(closed_all(program.premises), program.conclusion)
         if found.result == "inconsistent" and fo.open_names(program.premises):
             # Prover9 closes open premises. Either way this is for the answer's sake: no open formula is certified.
-            found = decide(program.premises, program.conclusion)
+            found = solvers.decide(program.premises, program.conclusion)
     except fo.FormulaError as error:
         return Malformed(error.reason, None, brief(str(error)))
     # From inconsistent premises nothing comes out.
@@ -70,16 +60,16 @@ def _certified(
     known: Reference | None,
     theory: FolTheory | None,
     program: Program,
-    found: Entailment,
+    found: solvers.Entailment,
     answer: str | None,
 ) -> Verdict:
     """Certify, or raise `Refusal`."""
-    found = refuse_undecided(found)
+    found = solvers.refuse_undecided(found)
     if answer is None:
         raise Refusal(Unproved, "no_option", f"no option, or more than one, says {found.result}")
     if names := fo.open_names(program.formulas()):
         raise Refusal(Unproved, "free_variable", f"no quantifier binds {', '.join(names)}: is all meant, or some?")
-    other = None if found.result == "unknown" else contingent(program.conclusion, found.result)
+    other = None if found.result == "unknown" else solvers.contingent(program.conclusion, found.result)
     if theory is not None:
         found = _compared(program, theory, found)
         if not holds_in_semantics(problem, known, found.result):
@@ -103,9 +93,9 @@ def _certified(
         problem,
         answer,
         evidence,
-        engine=f"{ENGINE} {version()}",
+        engine=f"{ENGINE} {solvers.version()}",
         formal=None if known is None else known.formal,
-        limits={"rlimit": DEFAULT_BUDGET.rlimit, "wall_ms": DEFAULT_BUDGET.wall_ms},
+        limits={"rlimit": solvers.DEFAULT_BUDGET.rlimit, "wall_ms": solvers.DEFAULT_BUDGET.wall_ms},
         repairs=program.repairs,
     )
     return Certified(answer, certificate)
@@ -136,13 +126,13 @@ def _refuse_elsewhere(program: Program, problem: Problem) -> None:
         raise Refusal(Unproved, "premises_missing", f"{said} premises for {needed} statements")
 
 
-def _compared(program: Program, theory: FolTheory, found: Entailment) -> Entailment:
+def _compared(program: Program, theory: FolTheory, found: solvers.Entailment) -> solvers.Entailment:
     """Return the result with models of the whole reference; raises `Refusal` where the program formalises else."""
     refuse_other_theory(program.premises, program.conclusion, theory, found.result)
     new = unstated(program.premises, theory.axioms)
     if not new and not unstated(theory.axioms, program.premises):
         return found
-    whole = decided([*theory.axioms, *new], program.conclusion)
+    whole = solvers.decided([*theory.axioms, *new], program.conclusion)
     if whole.result != found.result:
         raise Refusal(Unproved, "premises_missing", "what is left out decides the conclusion")
     return whole
@@ -158,7 +148,7 @@ def explain_premises(attempt: Attempt) -> str | None:
     try:
         program = read_program(attempt.completion)
         premises = closed_all(program.premises)
-        found = decide(premises, program.conclusion)
+        found = solvers.decide(premises, program.conclusion)
     except fo.FormulaError:
         return None
     if found.result == "inconsistent":
@@ -179,8 +169,8 @@ def _clashing(premises: Sequence[fo.Formula]) -> list[int]:
     def core_of(numbers: Sequence[int]) -> Sequence[int] | None:
         if own_time() > deadline:
             return None
-        solved = solve([premises[number] for number in numbers], DEFAULT_BUDGET)
-        return numbers if solved.answer is Answer.UNSATISFIABLE else None
+        solved = solvers.solve([premises[number] for number in numbers], solvers.DEFAULT_BUDGET)
+        return numbers if solved.answer is solvers.Answer.UNSATISFIABLE else None
 
     return smallest(range(len(premises)), core_of)
 

@@ -18,19 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeVar
 
-from critics.formats.z3_python.decision import (
-    MAX_CONFLICTS,
-    RLIMIT,
-    Argument,
-    Examined,
-    answer_of,
-    argument_of,
-    decided,
-    question_sets,
-    refuse_closed_world,
-    refuse_groundless,
-    value_of,
-)
+from critics.formats.z3_python import decision
 from critics.formats.z3_python.exploration import explore, script_of
 from critics.formats.z3_python.jail import UNLIMITED, JailAnswer, JailDied, Overran, run_jailed
 from critics.formats.z3_python.report import (
@@ -67,7 +55,7 @@ _CONNECTIVES = {
 _QUANTIFIERS = {"forall": fo.Quantifier.ALL, "exists": fo.Quantifier.SOME}
 
 
-def refuse_other_premises(found: Examined, known: Reference) -> None:
+def refuse_other_premises(found: decision.Examined, known: Reference) -> None:
     """Raise `Refusal` where the script says what the reference does not, asks else, or leaves out too much."""
     try:
         theory = read_theory(known.formal)
@@ -163,7 +151,7 @@ def _simplified(term: tuple[Term, ...]) -> Term:
             return term
 
 
-def _matched(found: Examined, theory: FolTheory) -> _Matched:
+def _matched(found: decision.Examined, theory: FolTheory) -> _Matched:
     used = {s for f in (*found.argument.premises, *found.argument.statements) for s in symbols(f)}
     reference = fo.signature([*theory.axioms, theory.goal])
     if reference.functions:
@@ -239,13 +227,13 @@ def report_of(completion: str, wording: Wording) -> ScriptRuns:
             raise Refusal(Malformed, "crashed", "the script takes too much memory, or brings the solver down")
 
 
-def examined(report: ScriptRuns, wording: Wording) -> Examined:
+def examined(report: ScriptRuns, wording: Wording) -> decision.Examined:
     """Decide a report's argument; raises `Refusal`."""
-    argument = argument_of(report, wording)
-    results = decided(argument, report.declarations)
-    value = value_of(argument, results)
-    refuse_closed_world(argument, report.declarations, results)
-    return Examined(report, argument, results, value)
+    argument = decision.argument_of(report, wording)
+    results = decision.decided(argument, report.declarations)
+    value = decision.value_of(argument, results)
+    decision.refuse_closed_world(argument, report.declarations, results)
+    return decision.Examined(report, argument, results, value)
 
 
 KIND = "z3-script"
@@ -253,11 +241,11 @@ ENGINE = "certistar-z3-script/1"
 
 
 def _certificate(
-    problem: Problem, completion: str, known: Reference | None, found: Examined, answer: str
+    problem: Problem, completion: str, known: Reference | None, found: decision.Examined, answer: str
 ) -> Certificate:
     """Return the certificate; its evidence is the same for the same script, problem and version of Z3."""
     argument, report = found.argument, found.report
-    sets = question_sets(argument)
+    sets = decision.question_sets(argument)
     declarations = needed(report.declarations, [formula for formulas in sets for formula in formulas])
     used = {token for declaration in map(written, declarations) for token in report.names if token in declaration}
     evidence = {
@@ -273,7 +261,10 @@ def _certificate(
             {"script": script(report.declarations, formulas), "result": found.results[formulas]} for formulas in sets
         ],
     }
-    formal, limits = None if known is None else known.formal, {"rlimit": RLIMIT, "conflicts": MAX_CONFLICTS}
+    formal, limits = (
+        None if known is None else known.formal,
+        {"rlimit": decision.RLIMIT, "conflicts": decision.MAX_CONFLICTS},
+    )
     return certify(KIND, problem, answer, evidence, engine=ENGINE, formal=formal, limits=limits)
 
 
@@ -306,13 +297,13 @@ def judge_script(problem: Problem, attempt: Attempt) -> Verdict:
 def _judged(
     problem: Problem, completion: str, known: Reference | None, written: Wording, report: ScriptRuns
 ) -> Verdict:
-    answer = answer_of(report, written)
+    answer = decision.answer_of(report, written)
     if is_wrong(answer, problem):
         return wrong_answer(answer)
     try:
         found = examined(report, written)
         if known is None:
-            refuse_groundless(found.argument, found.value)
+            decision.refuse_groundless(found.argument, found.value)
         if answer != answer_for(found.value, written):
             # Attack: print true because premises and statement can hold together.
             raise Refusal(Unproved, "not_entailed", f"what follows is {found.value}, and not what the script prints")
@@ -342,7 +333,7 @@ def answer_for(value: str, written: Wording) -> str | None:
 _NEGATIVE = re.compile(r"\b(?:not|no|never|neither|nor|none|cannot|nobody|nothing|without|un\w+)\b|n't", re.IGNORECASE)
 
 
-def asks_otherwise(question: str, argument: Argument, options: Sequence[str] | None) -> bool:
+def asks_otherwise(question: str, argument: decision.Argument, options: Sequence[str] | None) -> bool:
     """Say whether the options' checks ask what must be where the question asks what could be, or the other way.
 
     To say that an option must hold, or could fail, is to test its negation; where no option denies anything, the tests
