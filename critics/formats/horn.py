@@ -1,6 +1,7 @@
 """Certificates of Horn derivations, kinds `horn-` and `rules-proof`, `horn-` and `rules-saturation`: every step."""
 
 from collections.abc import Iterable, Sequence
+from typing import NotRequired, TypedDict
 
 from critics.problem import Problem
 from critics.replay.derivations import HORN_ENGINE
@@ -11,13 +12,23 @@ from critics.verdict.certificate import Certificate, Reference, certify, source_
 RULES_ENGINE = "certistar-rules/1"
 
 
-def derivation(entries: Iterable[Entry]) -> list[dict[str, object]]:
-    """Return a derivation in JSON: axioms, and what a rule gives from premises, both by places of earlier steps."""
-    steps: list[dict[str, object]] = []
-    for entry in entries:
-        by_rule = {} if isinstance(entry, Axiom) else {"rule": entry.rule, "premises": list(entry.premises)}
-        steps.append({"statement": str(entry.statement), "by": "rule" if by_rule else "axiom", **by_rule})
-    return steps
+class StepRecord(TypedDict):
+    """A step of a derivation in JSON: an axiom, or what a rule gives from premises, both by places of earlier steps."""
+
+    statement: str
+    by: str
+    rule: NotRequired[int]
+    premises: NotRequired[list[int]]
+
+
+def derivation(entries: Iterable[Entry]) -> list[StepRecord]:
+    """Return a derivation in JSON."""
+    return [
+        {"statement": str(entry.statement), "by": "axiom"}
+        if isinstance(entry, Axiom)
+        else {"statement": str(entry.statement), "by": "rule", "rule": entry.rule, "premises": list(entry.premises)}
+        for entry in entries
+    ]
 
 
 def horn_certificate(

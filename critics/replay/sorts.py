@@ -10,7 +10,7 @@ binds a variable to the objects so declared.
 """
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -146,6 +146,6 @@ def _listed(sorts: tuple[str, ...]) -> str:
     return f"{len(sorts)} ({', '.join(sorts)})"
 
 
-def _nearest(name: str, *known: Mapping[str, object]) -> str:
+def _nearest(name: str, *known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, [k for names in known for k in names], n=1)
     return f"; is {close[0]} meant?" if close else ""

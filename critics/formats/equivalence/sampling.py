@@ -7,7 +7,7 @@ by `critics.replay.first_order.models`; what is not found says nothing.
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -36,7 +36,7 @@ class Equivalent:
 
     method: str
     """`propositional`, `prefix`, `solver` or `automaton`."""
-    detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    detail: Mapping[str, str | Sequence[int] | Sequence[Sequence[int]]]
     """Evidence of the method, in JSON."""
 
 

@@ -2,8 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
@@ -57,7 +57,7 @@ class Scripts(Format):
 
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
         """Bar a script whose premises hold the statement in other words, too."""
-        return super().bar(problem, attempt, certificate, aligned=aligned) or _same(certificate.evidence)
+        return super().bar(problem, attempt, certificate, aligned=aligned) or _same(certificate)
 
 
 class _Silent(ast.NodeTransformer):
@@ -71,11 +71,12 @@ class _Silent(ast.NodeTransformer):
         return ast.Pass() if isinstance(node.value, ast.Constant) else node
 
 
-def _same(evidence: Mapping[str, Any]) -> Refusal | None:
+def _same(certificate: Certificate) -> Refusal | None:
     from critics.formats.z3_python.decision import solve
     from critics.replay.scripts import check_declaration, check_term, members, needed, negated, script
     from critics.text.trust.bars import SAME, UNDECIDED
 
+    evidence = certificate.evidence
     if evidence["mode"] != "truth" or evidence["value"] == "unknown":
         return None
     declarations = [check_declaration(text) for text in evidence["declarations"]]

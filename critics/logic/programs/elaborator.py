@@ -7,7 +7,7 @@ meant to say is not known, and no such program is certified.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from critics.logic.programs.declarations import BOOLEAN, INTEGER, Declarations, Sort, Type, is_reserved
 from critics.logic.programs.expression import is_list, moved_inside, unlisted
@@ -78,7 +78,7 @@ class Elaborator:
         universe, number = members[member]
         return Constant(number), Type("member", universe)
 
-    def _alike(self, text: str, known: Mapping[str, object], reason: str) -> str:
+    def _alike(self, text: str, known: Iterable[str], reason: str) -> str:
         """Find a name that differs in case and underscores alone."""
         plain = text.lower().replace("_", "")
         alike = [name for name in known if name.lower().replace("_", "") == plain]
