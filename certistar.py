@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from critics.grammar.reader import Reading, Refusal
     from critics.problem import Attempt, Problem
+    from critics.recheck.index import RecheckRecord
     from critics.verdict import Certified, CriticError, Malformed, Refuted, TimedOut, Unproved, Vacuous, Verdict
     from critics.verdict.certificate import Certificate
     from rollout.records.traces import Trace
@@ -149,17 +150,16 @@ def save(dataset: Iterable[Any], folder: "str | Path", *, jobs: int = 1, timeout
     return saved(dataset, Path(folder), jobs, timeout_s)
 
 
-def recheck(records: "Iterable[Mapping[str, Any] | Certified]") -> dict[str, Any]:
+def recheck(records: "Iterable[Mapping[str, Any] | Certified]") -> "RecheckRecord":
     """Check certificates again with the independent checker; return counts, and what was rejected.
 
     `records` are verdict records, traces, rows that `filter` returned, or `Certified` verdicts of `judge`. The result
     has `checked`, `accepted`, `skipped` (not certified), `second_opinion` and `rejected`, a list of `id` and `reason`.
     A trace's text is judged again by its critic, in this process and without a time limit; `text` says how many were.
     """
-    from critics.judge import slim
     from critics.recheck.rejudging import judge_anew, recheck_texts
 
-    return recheck_texts(map(_recheckable, records), lambda found: [judge_anew(slim(each)) for each in found]).record()
+    return recheck_texts(map(_recheckable, records), lambda found: map(judge_anew, found)).record()
 
 
 def _recheckable(record: "Mapping[str, Any] | Certified") -> Mapping[str, Any]:

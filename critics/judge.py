@@ -4,7 +4,7 @@ A critic that raises is the critic's failure: the attempt gets the verdict `erro
 time limit is killed, and the attempt gets `timeout`; neither ever becomes anything better.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypedDict, cast
 
@@ -155,11 +155,12 @@ def judge_record(record: object) -> VerdictRecord:
     return verdict_record(attempt.id, judge_safely(attempt))
 
 
-def judge_on_trust(record: Mapping[str, object]) -> VerdictRecord:
+def judge_on_trust(record: object) -> VerdictRecord:
     """Judge an attempt as where no translator and no reference is: its formalisation is taken on trust."""
-    problem = object_of(record.get("problem"), "problem")
+    data = object_of(record, "attempt")
+    problem = object_of(data.get("problem"), "problem")
     with formalisation_trusted():
-        return judge_record({**record, "problem": {**problem, "formal": None}})
+        return judge_record({**data, "problem": {**problem, "formal": None}})
 
 
 class JudgePool(KillablePool[VerdictRecord]):
@@ -180,7 +181,7 @@ class JudgePool(KillablePool[VerdictRecord]):
 
     def judge(self, records: Iterable[object]) -> Iterator[VerdictRecord]:
         """Yield verdict records in the attempts' order; raises `RecordError` at what is no attempt."""
-        listed = [slim(object_of(record, "attempt")) for record in records]
+        listed = [slim(record) for record in records]
         for record, outcome in zip(listed, self.outcomes_of_batches(_batches(listed, self._jobs)), strict=True):
             match outcome:
                 case Returned(verdict):
@@ -211,6 +212,7 @@ def _batches(records: list[SlimAttempt], jobs: int) -> Iterator[list[SlimAttempt
         yield batch
 
 
-def slim(record: Mapping[str, object]) -> SlimAttempt:
+def slim(record: object) -> SlimAttempt:
     """Leave behind what no critic reads, such as token ids."""
-    return cast("SlimAttempt", {key: record[key] for key in SlimAttempt.__optional_keys__ if key in record})
+    data = object_of(record, "attempt")
+    return cast("SlimAttempt", {key: data[key] for key in SlimAttempt.__optional_keys__ if key in data})

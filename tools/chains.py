@@ -15,7 +15,7 @@ import gzip
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ def _rows(part: str, shared: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def judged(chain: Chain) -> dict[str, Any]:
+def judged(chain: Chain) -> Mapping[str, Any]:
     """Return the verdict of one chain, judged without its gold answer."""
     record = {"id": chain.id, "problem": chain.problem, "format": chain.format, "completion": chain.text}
     found = judge_record(record)

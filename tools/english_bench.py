@@ -14,7 +14,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -191,7 +191,7 @@ def _negated(sentence: str) -> str:
     return f"It is not the case that {inner(sentence)}."
 
 
-def refuted_by_truth_table(certificate: dict[str, Any]) -> bool:
+def refuted_by_truth_table(certificate: Mapping[str, Any]) -> bool:
     """Ask Z3 whether something that a certificate says does not follow from its axioms."""
     axioms = [read_clause(text) for text in certificate["problem"]["formal"]["axioms"]]
     entries = [entry for entry in certificate["evidence"]["entries"] if entry["how"] in ("rule", "chain", "cases")]

@@ -12,7 +12,7 @@ import argparse
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +119,7 @@ def measure(recorded: Sequence[Record], jobs: int) -> list[Record]:
     return rows
 
 
-def _has_unread(verdict: Record) -> bool:
+def _has_unread(verdict: Mapping[str, Any]) -> bool:
     return any(span["kind"] == "unread" for span in verdict.get("spans") or ())
 
 

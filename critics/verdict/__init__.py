@@ -136,17 +136,16 @@ class VerdictRecord(ReadingRecord):
 
 def verdict_record(attempt_id: str, verdict: Verdict) -> VerdictRecord:
     """Return the JSON form of a verdict, keys as in the design."""
-    record: VerdictRecord = {
+    reading: ReadingRecord = {} if verdict.reading is None else verdict.reading.record()
+    return {
         "id": attempt_id,
         "verdict": verdict.verdict,
         "reason": verdict.reason,
         "answer": verdict.answer,
         "feedback": verdict.feedback,
         "certificate": None if verdict.certificate is None else verdict.certificate.record(),
+        **reading,
     }
-    if verdict.reading is not None:
-        record.update(verdict.reading.record())
-    return record
 
 
 def read_verdict(record: object) -> Verdict:

@@ -7,7 +7,7 @@ differs. The programs have 10 to 20 rules with 3 or 4 tests and one query, the s
 import json
 import random
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from time import perf_counter, process_time, sleep
 from typing import Any
 
@@ -15,6 +15,7 @@ from critics.formats.asp.control import Fragments, GuardedControl, compiled, is_
 from critics.formats.asp.examination import Inspection, Prepared, ProgramRun, prepare, run
 from critics.judge import JudgePool, judge_record
 from critics.problem import Problem
+from critics.verdict import VerdictRecord
 from tools.gpu.cells import BenchRow
 
 NUM_PROGRAMS = 1_000
@@ -127,7 +128,7 @@ def _kill_s() -> float:
     return ended - began - LIMIT_S
 
 
-def _hang_or_judge(record: Mapping[str, object]) -> dict[str, Any]:
+def _hang_or_judge(record: Any) -> VerdictRecord:
     if record["id"] == HANGS:
         sleep(3_600)
     return judge_record(record)

@@ -8,11 +8,12 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from critics.judge import judge_record
 from critics.problem import Attempt
 from critics.recheck.index import recheck_evidence
+from critics.verdict import VerdictRecord
 from rollout.problems.catalogue import item_seed
 from tools.selfplay.mutation import mutated
 from tools.selfplay.seeds import Seed, is_false, seeds
@@ -78,15 +79,16 @@ def begin(format_: str, seed: int) -> Search:
     return Search(Tally(format_), seed, seeds(format_, seed, NUM_SEEDS))
 
 
-def try_record(record: Mapping[str, object]) -> Record:
+def try_record(record: Any) -> VerdictRecord:
     """Judge an attempt, and re-check what was certified; `rejected` says why its certificate does not hold."""
     verdict = judge_record(record)
     report = recheck_evidence([{**record, "judgement": verdict}])
-    return {**verdict, "rejected": report["rejected"][0]["reason"] if report["rejected"] else None}
+    rejected = report["rejected"][0]["reason"] if report["rejected"] else None
+    return cast("VerdictRecord", {**verdict, "rejected": rejected})
 
 
 def advance(
-    search: Search, judging: Callable[[Iterable[Record]], Iterable[Record]], num: int = BATCH
+    search: Search, judging: Callable[[Iterable[object]], Iterable[Mapping[str, Any]]], num: int = BATCH
 ) -> Iterator[Record]:
     """Judge the next mutants and yield what must not be, as records that a test can replay."""
     batch = search.batch(num)
@@ -110,7 +112,7 @@ def advance(
             search.keep(mutant)
 
 
-def _finding(search: Search, index: int, mutant: Seed, verdict: Record) -> str | None:
+def _finding(search: Search, index: int, mutant: Seed, verdict: Mapping[str, Any]) -> str | None:
     if verdict["verdict"] == "error":
         return "critic_failed"
     if verdict["verdict"] != "certified":

@@ -13,6 +13,7 @@ from critics.judge import JudgePool, Judging, judge_record
 from critics.problem import Attempt, RecordError, is_object, read_attempt
 from critics.recheck.index import recheck_evidence
 from critics.recheck.rejudging import BAD_LINE, ILL_FORMED, judge_anew, objection
+from critics.verdict import VerdictRecord
 from rollout.records.traces import Trace, read_judgement, read_trace
 from training.commands.options import say
 from training.lessons.judged_fields import NotDerivedError, judged_fields, without_stray_steps
@@ -110,8 +111,8 @@ def judging(jobs: int, timeout_s: float, *, anew: bool = False) -> Judging:
 
 
 def _judged(
-    jobs: int, timeout_s: float, judge: Callable[..., dict[str, Any]], records: Iterable[dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
+    jobs: int, timeout_s: float, judge: Callable[[object], VerdictRecord], records: Iterable[object]
+) -> Iterator[VerdictRecord]:
     listed = list(records)
     if listed:
         with JudgePool(jobs=jobs, timeout_s=timeout_s, judging=judge) as pool:

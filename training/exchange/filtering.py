@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, cast
 
 from critics.errors import InputError, RunFailed
-from critics.judge import JudgePool, Judging, judge_record, slim
+from critics.judge import JudgePool, Judging, SlimAttempt, judge_record, slim
 from critics.problem import RecordError, read_attempt
 from critics.recheck.rejudging import objection
 from rollout.records.traces import Trace, read_trace, with_judgement
@@ -174,7 +174,7 @@ def _judged(attempts: Sequence[Any], jobs: int, timeout_s: float) -> Iterator[An
     return tracked(verdicts, total=len(listed), what="judging") if listed else iter(())
 
 
-def _served(attempts: Iterable[dict[str, object]], jobs: int, timeout_s: float) -> Iterator[Any]:
+def _served(attempts: Iterable[SlimAttempt], jobs: int, timeout_s: float) -> Iterator[Any]:
     code = "import sys; from training.exchange.filtering import serve; serve(*sys.argv[1:])"
     with TemporaryDirectory(prefix="certistar-") as folder, TemporaryFile() as said:
         asked = Path(folder, "attempts.jsonl")

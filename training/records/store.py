@@ -42,7 +42,7 @@ def is_disk_full(error: BaseException, path: Path) -> bool:
     return folder is not None and shutil.disk_usage(folder).free < _HARDLY_ANY
 
 
-def line_of(record: Record) -> str:
+def line_of(record: Mapping[str, object]) -> str:
     """Return the record as one line with its checksum, newline included."""
     content = {key: value for key, value in record.items() if key != "crc"}
     body = json.dumps(content, ensure_ascii=False)
@@ -220,7 +220,7 @@ def write_json(path: Path, value: object) -> None:
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
-def write_records(path: Path, records: Iterable[Record], *, checksum: bool = False) -> int:
+def write_records(path: Path, records: Iterable[Mapping[str, object]], *, checksum: bool = False) -> int:
     """Put a whole JSON-lines file in place, holding one record at a time; return how many there were."""
     to_line = line_of if checksum else _plain_line
     num = 0

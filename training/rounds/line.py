@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from critics.formats.names import GUIDED
 from critics.judge import Judging
 from critics.problem import Problem
+from critics.verdict import VerdictRecord
 from rollout.policies.policy import model_digest
 from rollout.records.sampling import ENGLISH
 from training.configuration.run import ArmConfig, RunConfig
@@ -112,7 +113,7 @@ class Line:
     def judging(self, progress: Progress) -> Judging:
         """Return what judges for a stage, each verdict a sign of progress: all of them may take hours."""
 
-        def judged(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        def judged(records: Iterable[object]) -> Iterator[VerdictRecord]:
             for verdict in self.workers.judge(records):
                 self.on_progress(progress)
                 yield verdict

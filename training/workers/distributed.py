@@ -21,7 +21,8 @@ from typing import Any
 
 import critics
 from critics.errors import RunFailed
-from critics.judge import JudgePool, slim
+from critics.judge import JudgePool, SlimAttempt, slim
+from critics.verdict import VerdictRecord
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from rollout.policies.policy import Policy
 from rollout.records.digests import adapter_weights_digest
@@ -174,10 +175,10 @@ class RemoteSampler:
         yield from self._sampler.attempts(request)
 
 
-def judged(records: list[dict[str, Any]], timeout_s: float, origin: Origin) -> WorkerResult[dict[str, Any]]:
+def judged(records: list[SlimAttempt], timeout_s: float, origin: Origin) -> WorkerResult[VerdictRecord]:
     """Return verdict records; each attempt is judged in a process that is killed at its time limit."""
 
-    def verdicts() -> Iterator[dict[str, Any]]:
+    def verdicts() -> Iterator[VerdictRecord]:
         origin.enter()
         yield from _judges(timeout_s).judge(records)
 
@@ -234,7 +235,7 @@ class RayWorkers:
             for actor in actors:
                 self._ray.kill(actor)
 
-    def judge(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def judge(self, records: Iterable[object]) -> Iterator[VerdictRecord]:
         """Yield verdict records in the attempts' order, the same as `critics.judge.JudgePool.judge`."""
         # None of one CPU, which a policy may have while its attempts are judged.
         cpus = 1 if self._ray.cluster_resources().get("CPU", 0) >= 2 else 0
