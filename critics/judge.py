@@ -36,7 +36,7 @@ Judging = Callable[[Iterable[object]], Iterable[VerdictRecord]]
 
 
 class SlimAttempt(TypedDict, total=False):
-    """What critics read of an attempt in JSON, of which nothing is checked yet."""
+    """Keys of an attempt in JSON that critics read; nothing of them is checked yet."""
 
     id: object
     problem: object
