@@ -39,6 +39,14 @@ except RecordError as error:
     assert gone in str(error) and "guided" in str(error)
 else:
     raise AssertionError("an attempt of a format that is not there was judged")
+
+from typer.testing import CliRunner
+from training.cli import app
+
+for words in json.loads(sys.argv[2]):
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, (words, done.output, done.exception)
+    print(json.dumps(done.stdout))
 """
 
 
@@ -53,21 +61,22 @@ def house(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("gone", ["csp", "asp", "equivalence"])
 def test_without_a_formats_folder_the_others_work(house: Path, gone: str) -> None:
     shutil.rmtree(house / "critics" / "formats" / gone)
-
-    def run(*words: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(house)}
-        done = subprocess.run([sys.executable, *words], cwd=house, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout
-
-    run("-c", PROBE, gone)
-    assert "judge" in run("-m", "training", "--help")
     table = house / "rows.csv"
     table.write_text(f'context,question,answer,rationale\n"{CONTEXT}","Is Pip warm?",true,"{TEXT}"\n', encoding="utf-8")
-    run("-m", "training", "filter", str(table), "--out", str(house / "kept"))
+    asked = [
+        ["--help"],
+        ["filter", str(table), "--out", str(house / "kept")],
+        ["audit", "--format", "guided", "--quick", "--json"],
+        ["problems", "prontoqa", "--num", "2", "--out", str(house / "problems.jsonl")],
+    ]
+    command = [sys.executable, "-c", PROBE, gone, json.dumps(asked)]
+    environment = {**os.environ, "PYTHONPATH": str(house)}
+    done = subprocess.run(command, cwd=house, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    help_, _, audit, _ = map(json.loads, done.stdout.splitlines())
+    assert "judge" in help_
+    assert json.loads(audit)[0]["wrong"] == []
     assert json.loads((house / "kept" / "summary.json").read_text(encoding="utf-8"))["examples"] == 1
-    assert json.loads(run("-m", "training", "audit", "--format", "guided", "--quick", "--json"))[0]["wrong"] == []
-    run("-m", "training", "problems", "prontoqa", "--num", "2", "--out", str(house / "problems.jsonl"))
 
 
 NAMES = ("cot", "english", "guided", "asp", "logic-program", "rules", "csp", "fol", "z3-python", "equivalence")

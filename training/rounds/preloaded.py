@@ -4,6 +4,7 @@ On a machine with an accelerator that is nothing: bitsandbytes asks the GPUs wha
 fork of a process that did so may use them.
 """
 
+import gc
 import signal
 from importlib import import_module
 from typing import Any
@@ -27,11 +28,14 @@ def preload() -> None:
     from training.logs import quieten
 
     quieten()  # before bitsandbytes is imported
+    gc.disable()  # what is imported stays, and looking through it for garbage takes a fifth of the time
     # It has a few functions compiled that nothing here calls without a GPU, and loads the compiler: 1.4 s of 7.5.
     with patch("torch.compile", _uncompiled):
         import_module("bitsandbytes")
     for name in MODULES:
         import_module(name)
+    gc.freeze()  # nor do the processes that are forked from this one look through it
+    gc.enable()
 
 
 def _uncompiled(function: Any = None, **_: Any) -> Any:
