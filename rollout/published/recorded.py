@@ -58,7 +58,8 @@ def load_recorded(path: Path, problems: Sequence[Path] | None = None) -> Iterato
 def _attempts(entry: PublishedRecord, path: Path, known: "_Problems") -> Iterator[dict[str, Any]]:
     record = entry.fields("a recorded program")
     dataset, model = _origin(record, path)
-    problem = known.of(record) if "program" in record else _own_problem(record, dataset)
+    own = {**record.values, "dataset": dataset, "formal": None, "meta": {}}
+    problem = known.of(record) if "program" in record else read_problem(own)
     if problem.dataset != dataset:
         raise RecordError(f"problem_id: {problem.id!r} is of {problem.dataset}, not of {dataset}")
     problem = replace(problem, formal=None) if dataset == "folio" else problem
@@ -92,10 +93,6 @@ def _programs(record: Fields) -> list[str]:
     if not isinstance(record.get("id"), str) or not written:
         raise RecordError("`id` and `program` (a text) or `raw_logic_programs` (a list of texts) are needed")
     return written
-
-
-def _own_problem(record: Fields, dataset: str) -> Problem:
-    return read_problem({**record.values, "dataset": dataset, "formal": None, "meta": {}})
 
 
 class _Problems:

@@ -147,17 +147,15 @@ def formalised(problem: Problem, translate: Callable[[str, str], Formal]) -> Pro
         return replace(problem, meta={**problem.meta, "inexpressible": str(error)})
 
 
-def _deontiqa(entry: PublishedRecord) -> Iterator[Problem]:
+@loader
+def load_deontiqa(entry: PublishedRecord) -> Iterator[Problem]:
+    """Read a problem of DeontiQA as `tools.deontiqa` converts it."""
     data = entry.fields()
     if "variant" in data:
         raise RecordError(
             "the published form: convert the file in a clone by `python -m tools.deontiqa FILE --out OUT`"
         )
     yield data.own("deontiqa")
-
-
-load_deontiqa = loader(_deontiqa)
-"""Loader of DeontiQA's problems as `tools.deontiqa` converts them."""
 
 
 def _lines(source: Path) -> Iterator[PublishedRecord]:
