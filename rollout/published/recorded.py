@@ -58,8 +58,8 @@ def load_recorded(path: Path, problems: Sequence[Path] | None = None) -> Iterato
 def _attempts(entry: PublishedRecord, path: Path, known: "_Problems") -> Iterator[dict[str, Any]]:
     record = entry.fields("a recorded program")
     dataset, model = _origin(record, path)
-    own = {**record.values, "dataset": dataset, "formal": None, "meta": {}}
-    problem = known.of(record) if "program" in record else read_problem(own)
+    own = Fields({**record.values, "dataset": dataset, "formal": None, "meta": {}})
+    problem = known.of(record) if "program" in record else read_problem(own.values)
     if problem.dataset != dataset:
         raise RecordError(f"problem_id: {problem.id!r} is of {problem.dataset}, not of {dataset}")
     problem = replace(problem, formal=None) if dataset == "folio" else problem
