@@ -149,13 +149,6 @@ def test_no_module_imports_itself_through_others() -> None:
     assert cycle({"critics.text.blocks": {"critics.judge"}, "critics.judge": {"critics.text.blocks"}}) is not None
 
 
-def test_no_module_defines_a_function_or_a_class_twice() -> None:
-    bodies = {module: ast.parse(path.read_text(encoding="utf-8")).body for module, path in MODULES.items()}
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    defined = {module: [node.name for node in body if isinstance(node, kinds)] for module, body in bodies.items()}
-    assert not {module for module, names in defined.items() if len(set(names)) < len(names)}
-
-
 def test_an_import_by_a_text_is_one() -> None:
     by_list = "NAMES = ('critics.judge', 'other')\n[import_module(name) for name in NAMES]"
     for code in ("x: Any = import_module('critics.judge')", "importlib.import_module('critics.judge')", by_list):
