@@ -340,9 +340,8 @@ def objects(chart: Chart, i: int, j: int) -> tuple[Referent, ...]:
             thing = before in ("in", "inside", "during", "since", "the") or chart.tokens[at].is_thing
             verbs = {third(word) or past(word) or word for word in chart.words[i:at]}
             thing = thing or (before == "at" and not verbs & _AT_PERSONS)
-            thing = (
-                thing or (before == "from" and chart.words[at - 2] in BE) or (before == "to" and bool(verbs & _MOVES))
-            )
+            moves = (before == "from" and chart.words[at - 2] in BE) or (before == "to" and bool(verbs & _MOVES))
+            thing = thing or moves
             found.append(Referent(Constant(chart.words[at]), frozenset({"it"}) if thing else PRONOUNS))
         elif chart.words[at] == "the" and at + 1 < j and chart.is_content(at + 1):
             stop = at + 1

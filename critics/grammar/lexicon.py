@@ -224,7 +224,7 @@ class Vocabulary:
     """Nouns that stand behind `a`, `an`, `every` or `each`."""
 
     definites: set[str] = field(default_factory=set[str])
-    """Nouns of which one is spoken of: `the dog` with a verb in the singular."""
+    """Nouns and names of which one is spoken of: `the dog`, `James` with a verb in the singular."""
 
     titles: tuple[str, ...] = ()
     """Names with small words in them, which stand at several places and of which no part stands alone."""
@@ -248,6 +248,13 @@ class Vocabulary:
             self.counted.add(noun)
         for noun in re.findall(r"\b[Tt]he ([a-z]+(?: [a-z]+)?)(?= (?:is|does|has|can|[a-z]+s)\b)", sentence):
             self.definites |= set() if is_plural(noun.split(" ")[-1]) else {noun}
+        # The Olympic games was in Tokyo: one thing, also where they were.
+        for noun in re.findall(r"\b[Tt]he ([\w -]+?) (?:is|was|has)\b", sentence):
+            self.definites |= {noun.lower()} if is_plural(noun.split(" ")[-1]) else set()
+        # James is warm: a name, also where James can swim.
+        named = re.match(r"([A-Z][a-z]+s) (?:is|was|has|does)\b", sentence)
+        one = {named[1].lower()} - FUNCTION - _NO_NAMES if named else set[str]()
+        self.names, self.definites = self.names | one, self.definites | one
         for at, word in enumerate(re.findall(r"[\w'’+#./-]+", sentence)):
             plain = re.sub(r"['’]s$", "", word.strip("./'’"))
             if plain[:1].islower() and plain == plain.lower():

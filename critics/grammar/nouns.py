@@ -109,16 +109,12 @@ def head(chart: Chart, i: int, j: int, number: Number) -> Head | None:
             chart.notes.add(EVERYONE)
         kind = None if singular in ("person", "thing") else atom(singular)
         if "and" in words and is_plural(words[-1]):
-            chart.bar(
-                places[words.index("and")], "`and` may join two kinds or two properties: say `who are both .. and ..`"
-            )
+            why = "`and` may join two kinds or two properties: say `who are both .. and ..`"
+            chart.bar(places[words.index("and")], why)
         parts = tuple(part for part in (kind, *map(atom, modifying)) if part is not None)
         return Head(both(*parts) if parts else None)
-    if (
-        "," in chart.words[i:j]
-        or "and" in words
-        or (singular in MEASURES and j < len(chart.words) and chart.words[j] == "of")
-    ):
+    is_measure = singular in MEASURES and chart.words[j : j + 1] == ("of",)
+    if "," in chart.words[i:j] or "and" in words or is_measure:
         return None
     return Head(atom(" ".join([*modifying, singular])))
 

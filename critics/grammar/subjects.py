@@ -99,7 +99,7 @@ def _name(chart: Chart, i: int) -> Iterator[Subject]:
         return
     plural = word.endswith("s") and not word.endswith("ss")
     yield Subject("term", "either" if plural and " " in word else "singular", terms=(Constant(word),))
-    if plural and " " not in word and is_plural(word):
+    if plural and " " not in word and is_plural(word) and word not in chart.vocabulary.definites:
         singular = chart.vocabulary.singular(word)
         yield Subject("generic", "plural", atom(singular), head=singular)
 
@@ -149,10 +149,11 @@ def _definite(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> 
         return
     if chart.words[i] != "the":
         return
+    is_one = " ".join(chart.words[i + 1 : j]) in chart.vocabulary.definites
     event = j - i > 2 and chart.conventions.states == "refuse" and chart.has(j, j + 1, "is", "was", "has")
-    if is_plural(last) and event:
+    if is_plural(last) and (event or is_one):
         found = definite(chart, i, j)
-        yield from () if found is None else (Subject("term", "singular", terms=(found,)),)
+        yield from () if found is None else (Subject("term", "either" if is_one else "singular", terms=(found,)),)
         return
     if is_plural(last) and not chart.is_name(j - 1) and not is_base(last):
         chart.trouble(i, "`the` with a plural may mean each of them or all together: say `all`")

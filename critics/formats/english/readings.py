@@ -316,20 +316,14 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
 
 
 def _reading(text: str, case: Case, unsaid: tuple[str, ...] | None) -> TextReading:
-    spans = [span for told in case.told for span in _span(told)]
+    spans = list(map(_span, case.told))
     done = [told.line.passage.span for told in case.told]
     found = painted(spans, done, text)
     return TextReading(coverage(found, text), found, unsaid=unsaid)
 
 
-def _span(told: Told) -> Iterator[Span]:
-    start, end = told.line.passage.span
+def _span(told: Told) -> Span:
     kinds = {type(move) for move, _ in told.moves}
-    if Claim in kinds or Contradicts in kinds or NotKnown in kinds or NoneAbout in kinds:
-        yield Span(start, end, "step")
-    elif Judged in kinds:
-        yield Span(start, end, "answer")
-    elif Aim in kinds:
-        yield Span(start, end, "goal")
-    else:
-        yield Span(start, end, "filler")
+    is_step = kinds & {Claim, Contradicts, NotKnown, NoneAbout}
+    kind = "step" if is_step else "answer" if Judged in kinds else "goal" if Aim in kinds else "filler"
+    return Span(*told.line.passage.span, kind)

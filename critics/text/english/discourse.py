@@ -95,10 +95,6 @@ class _Sentence:
     def _read(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         if phrases.FILLER.fullmatch(text) or phrases.FILLERS.fullmatch(text):
             return []
-        turned = phrases.KNOWN_FROM.match(text)
-        if turned is not None:
-            # We know from the premise "A" that B: from the premise "A", B.
-            text = f"from {turned['source']} {turned['quotes']}, {text[turned.end() :]}"
         for pattern, form in phrases.REWORDED:
             other = pattern.fullmatch(text)
             if other is not None:

@@ -56,11 +56,10 @@ def _pattern(name: str) -> re.Pattern[str]:
 (CONTRADICTION, SINCE, CONNECTIVE, KNOWS, FROM, STATES, BEHIND, AIM) = map(
     _pattern, ["CONTRADICTION", "SINCE", "CONNECTIVE", "KNOWS", "FROM", "STATES", "BEHIND", "AIM"]
 )
-(GIVEN, REFUTED, CONTRADICTS, FILLER, JOINTS, APPOSITIVE, KNOWN_FROM, QUOTED) = map(
-    _pattern, ["GIVEN", "REFUTED", "CONTRADICTS", "FILLER", "JOINTS", "APPOSITIVE", "KNOWN_FROM", "QUOTED"]
+(GIVEN, REFUTED, CONTRADICTS, FILLER, JOINTS, APPOSITIVE, QUOTED, TOPIC, ASKED) = map(
+    _pattern, ["GIVEN", "REFUTED", "CONTRADICTS", "FILLER", "JOINTS", "APPOSITIVE", "QUOTED", "TOPIC", "ASKED"]
 )
-TOPIC, ASKED = map(_pattern, ["TOPIC", "ASKED"])
-JUDGED = _LISTS["JUDGED"]
+IDLE, ABOUT_TEXT, JUDGED = _pattern("IDLE"), _pattern("ABOUT_TEXT"), _LISTS["JUDGED"]
 SOURCE, THING, NAME, WE, MANNER, NOUNS, WORDS = map(
     _parts.__getitem__, ["Source", "Thing", "Name", "We", "Manner", "Nouns", "Words"]
 )

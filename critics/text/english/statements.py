@@ -5,24 +5,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from critics.grammar.chart import Conventions
+from critics.grammar.meaning import both
 from critics.grammar.reader import Reading
 from critics.grammar.text import problem_reader, sentences
 from critics.logic.first_order.shapes import is_fact
 from critics.problem import AXIOMS, SETTLED, Problem
 from critics.replay.first_order.syntax import (
     Atom,
-    Compound,
     Formula,
     Not,
-    Operator,
-    conjuncts,
     constants,
     negated,
     predicates,
     rebuilt,
 )
 from critics.text.english.passage import TextSentence
-from critics.text.english.phrases import DENIALS
+from critics.text.english.phrases import ABOUT_TEXT, DENIALS, IDLE
 from critics.verdict import CriticError, TimedOut
 from critics.verdict.conclusion import Refusal
 from critics.verdict.reading import TOO_MUCH_WORK
@@ -37,23 +35,9 @@ MAX_WORK = 40_000
 """Spans that the grammar reads of one text, over all its sentences; what real models write needs a twentieth."""
 _MUST = ("must be ", "must ", "has to be ", "have to be ", "should be ", "should ")
 _MAY = ("could be ", "might be ", "may be ", "can be ", "could ", "might ", "may ")
-_IDLE = re.compile(
-    # `Tom is not definitely warm` does not deny that he is.
-    r"\b(?<!not )(?<!n't )(?:(?:also|indeed|therefore|in fact) ?(?=[a-z]|$)|thus (?=[a-z])"
-    r"|as well(?: (?!as\b)(?=[a-z])|$)"
-    # Attack: Tom speaks clearly, of a Tom who speaks. Beside `is` these say how sure it is, and not how it is done.
-    r"|(?:clearly|actually|definitely) (?=(?:is|are)\b))"
-    r"|(?:(?<=\bis )|(?<=\bare ))(?:clearly|actually|definitely) (?=[a-z])|\btoo$"
-    r"|(?<![Ii]f )\b[Bb]oth (?=[A-Z]|the )"
-)
-_ABOUT_TEXT = re.compile(
-    r"\b(?:premises?|statements?|conclusions?|information|evidence|claims?|rules?|facts?|modus|answer|question|we|i|us"
-    r"|our|converse|reverse|known?|stated|specified|mentione?d?|possible|conditions?)\b",
-    re.IGNORECASE,
-)
 _REFLEXIVE = re.compile(r"(?P<name>(?:[Tt]he )?\w+(?: [a-z]+)?) (?P<verb>\w+(?: not \w+)?) (?:itself|himself|herself)")
 _RULES = re.compile(r"(?<=[a-z]),? and (?:that )?(?=(?:if|all|every|no|any) )")
-_PRONOUN = re.compile(r"(?:he|she|it)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"(?P<lead>if )?(?:he|she|it)\b", re.IGNORECASE)
 _EVERY = re.compile(
     r"(?:(?:every|each|all|no) |[a-z]+s are )(?!(?:one|body|thing|.*\b(?:he|she|it|his|her|its|they))\b)", re.IGNORECASE
 )
@@ -100,10 +84,6 @@ def concluded(formula: Formula) -> Formula:
     return formula
 
 
-def _joined(*formulas: Formula) -> Formula:
-    return Compound(Operator.AND, tuple(part for each in formulas for part in conjuncts(each)))
-
-
 def settled(problem: Problem) -> str:
     """Return the data set whose conventions a problem's readings have; `none` where it is none."""
     named = problem.meta.get(SETTLED, problem.dataset)
@@ -126,7 +106,7 @@ class Statements:
         self.problem = problem_reader(context, question, conventions, axioms)
         self.axioms = axioms
         joined = " ".join([*self.problem.said, self.problem.asked])
-        self._speaks_of_texts = _ABOUT_TEXT.search(joined) is not None
+        self._speaks_of_texts = ABOUT_TEXT.search(joined) is not None
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
         self._last: str | None = None
         self._work = 0
@@ -194,7 +174,7 @@ class Statements:
         conclusion is: Tom is a cat. Every cat is warm. So he is warm.
         """
         text = text.strip()
-        is_meant = self._is_single or not re.match(r"it\b", text, re.IGNORECASE)
+        is_meant = self._is_single or not re.match(r"(?:if )?it\b", text, re.IGNORECASE)
         if self._rule is not None:
             is_meant = is_meant and inferred and sentence > self._rule[0]
         formula = self.formula(text, exclusive=exclusive, last=self._last if is_meant else None)
@@ -212,10 +192,13 @@ class Statements:
             self._is_single = False
             return formula
         self._rule = None
-        only = next(iter(names)) if len(names) == 1 else None
+        # James is from the law school, so he ..: the one name, which is the subject, and no thing.
+        main = [name for name in names if not name.startswith("the ")]
+        is_main = len(names) == 1 or (len(main) == 1 and text.lower().startswith(main[0]))
+        only = (main or [*names])[0] if is_main else None
         # In quotes a name of several words is one.
         self._last = only if only is None or only.startswith("the ") else f'"{only.title()}"'
-        self._is_single = all(" " not in name for name in heard)
+        self._is_single = len(names) == 1 and all(" " not in name for name in heard)
         return formula
 
     def reading(self, text: str, last: str | None = None) -> Reading | None:
@@ -228,25 +211,25 @@ class Statements:
         found = self._read(text)
         pronoun = _PRONOUN.match(text)
         if found is None and last is not None and pronoun is not None:
-            found = self._read(last + text[pronoun.end() :])
+            found = self._read(f"{pronoun['lead'] or ''}{last}{text[pronoun.end() :]}")
         return found
 
     def _read(self, text: str) -> Reading | None:
-        if not text or _ASKS.match(text) or (_ABOUT_TEXT.search(text) and not self._speaks_of_texts):
+        if not text or _ASKS.match(text) or (ABOUT_TEXT.search(text) and not self._speaks_of_texts):
             return None
         reflexive = _REFLEXIVE.fullmatch(text)
         if reflexive is not None:
             name = reflexive["name"]
             again = name[0].lower() + name[1:] if name.lower().startswith("the ") else name
             text = f"{name} {reflexive['verb']} {again}"
-        text = _IDLE.sub("", text)
+        text = IDLE.sub("", text)
         joint = _RULES.search(text)
         if joint is not None:
             # If someone is young they are tame, and all cats are warm: two rules, and not one with two conclusions.
             parts = [self._read(text[: joint.start()]), self._read(text[joint.end() :])]
             if parts[0] is not None and parts[1] is not None:
-                both = replace(parts[0], text=text, formula=_joined(parts[0].formula, parts[1].formula))
-                return replace(both, exclusive=_joined(parts[0].exclusive, parts[1].exclusive))
+                found = replace(parts[0], text=text, formula=both(parts[0].formula, parts[1].formula))
+                return replace(found, exclusive=both(parts[0].exclusive, parts[1].exclusive))
         found, work = self.problem.reader.read_at_cost(text[:1].upper() + text[1:])
         self._work += work
         if self._work > MAX_WORK:

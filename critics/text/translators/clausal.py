@@ -12,7 +12,7 @@ from itertools import product
 from critics.grammar.lexicon import third_person
 from critics.replay.clauses import Implication
 from critics.replay.first_order import syntax as fo
-from critics.replay.formula import MAX_NAME_LENGTH, MAX_PREMISES, NAME, Literal
+from critics.replay.formula import MAX_ARITY, MAX_NAME_LENGTH, MAX_PREMISES, NAME, Literal
 from critics.text.translators.translation import Unread
 
 ATTRIBUTES = frozenset(
@@ -47,6 +47,8 @@ class Namer:
     def literals(self, atom: fo.Atom, bound: Bound) -> list[Literal]:
         """Return an atom as literals; raises `Unread`."""
         arguments = tuple(self._term(term, bound) for term in atom.arguments)
+        if len(arguments) > MAX_ARITY:
+            raise Unread("it relates more than two things")
         *before, name = atom.predicate.split(" ")
         if name == "_" and len(before) == 1:
             names = [third_person(before[0]) if self.dataset == "proofwriter" else before[0]]
