@@ -126,6 +126,29 @@ def test_defaults_are_named() -> None:
 def test_the_problem_settles_what_is_a_name() -> None:
     assert formula("Impuses are bitter.", "Max is an impus.") == "∀x. (impus(x) → bitter(x))"
     assert formula("Rose is kind.", "Does Tom like Rose?") == "kind(rose)"
+    assert formula("James can swim.", "James is kind.") == '"can swim"(james)'
+    assert formula("Cats can swim.", "Cats are kind.") == '∀x. (cat(x) → "can swim"(x))'
+
+
+def test_a_plural_with_a_verb_in_the_singular_is_one_thing() -> None:
+    games = 'was in _"("the olympic games", tokyo)'
+    assert formula("The Olympic games were not in Tokyo.", "The Olympic games was in Tokyo.") == f'¬"{games}'
+    assert isinstance(Reader().read("The Olympic games were in Tokyo."), Refusal)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("One is warm if one is kind.", "one"),
+        ("Tom likes Ann and Bob Carol.", "and"),
+        ("Tom lives in Kiev and Ann in Rome.", "and"),
+        ("Tom gave Ann a book and Bob a pen.", "and"),
+        ("Cats are a kind of animal.", "kind"),
+        ("A cat is a type of animal.", "type"),
+    ],
+)
+def test_nobody_is_called_one_no_verb_is_left_out_and_a_kind_is_not_its_members(text: str, word: str) -> None:
+    assert refusal(text).word == word
 
 
 def test_a_verb_and_a_noun_of_one_spelling_are_two_predicates() -> None:

@@ -112,6 +112,23 @@ def test_two_rules_that_were_just_said_give_a_third(said: str, is_certified: boo
     assert (verdict.verdict == "certified") == is_certified, verdict.feedback
 
 
+def test_a_pronoun_stands_for_the_name_that_is_the_subject_also_beside_a_thing() -> None:
+    context = "James is from the law school. Everyone from the law school is rich. If James is rich then James is big."
+    text = "James is from the law school, so he is rich. If he is rich then he is big. So he is big. Answer: true"
+    assert judged(text, context, "James is big.").verdict == "certified"
+    assert judged(text, context.replace("James", "Bob"), "Bob is big.").verdict != "certified"
+    other = (
+        "James is from the law school, so it is rich. If James is rich then James is big. So he is big. Answer: true"
+    )
+    assert judged(other, context, "James is big.").verdict != "certified"
+
+
+def test_a_relation_of_three_is_read_and_rechecked() -> None:
+    context = "Tom has won the cup in Rome. If Tom has won the cup in Rome then Tom is rich."
+    text = "Tom has won the cup in Rome. So Tom is rich. Answer: true"
+    assert judged(text, context, "Tom is rich.").verdict == "certified"
+
+
 def test_a_pronoun_stands_for_a_name_of_several_words() -> None:
     context, question = "Robert Lee is a striker at Bern. Strikers are players.", "Robert Lee is a player."
     text = "Strikers are players. We know that Robert Lee is a striker. Therefore, he must be a player. Answer: true"

@@ -249,7 +249,7 @@ class Vocabulary:
         for noun in re.findall(r"\b[Tt]he ([a-z]+(?: [a-z]+)?)(?= (?:is|does|has|can|[a-z]+s)\b)", sentence):
             self.definites |= set() if is_plural(noun.split(" ")[-1]) else {noun}
         # The Olympic games was in Tokyo: one thing, also where they were.
-        for noun in re.findall(r"\b[Tt]he ([\w -]+?) (?:is|was|has)\b", sentence):
+        for noun in re.findall(r"^[Tt]he ([\w -]+?) (?:is|was|has)\b", sentence):
             self.definites |= {noun.lower()} if is_plural(noun.split(" ")[-1]) else set()
         # James is warm: a name, also where James can swim.
         named = re.match(r"([A-Z][a-z]+s) (?:is|was|has|does)\b", sentence)
