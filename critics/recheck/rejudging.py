@@ -58,8 +58,8 @@ def objection(stored: Mapping[str, Any], fresh: VerdictRecord) -> str | None:
     # Attack: an honest certificate beside spans, a reason or a place of the first bad step that flatter the text.
     if any(key in stored and not _same(stored[key], fresh.get(key)) for key in keys):
         return JUDGED_OTHERWISE
-    same = _same(_parts(stored.get("certificate")), _parts(fresh["certificate"]))
-    return None if same and _grade(stored) >= _grade(fresh) else JUDGED_OTHERWISE
+    one, other = stored.get("certificate"), fresh["certificate"]
+    return None if _same(_parts(one), _parts(other)) and _grade(one) >= _grade(other) else JUDGED_OTHERWISE
 
 
 def _same(one: object, other: object) -> bool:
@@ -75,9 +75,8 @@ def _parts(certificate: object) -> list[object] | None:
     return [engine, *(certificate.get(key) for key in _PARTS)]
 
 
-def _grade(verdict: Mapping[str, object]) -> int:
-    """Return the place of a verdict's grade, the best first: a file may say less of a text than the critic does."""
-    certificate = verdict.get("certificate")
+def _grade(certificate: object) -> int:
+    """Return the place of a grade, the best first: a file may say less of a text than the critic does."""
     if not is_object(certificate):
         return len(GRADES)
     evidence, word = certificate.get("evidence"), certificate.get("formalisation")

@@ -103,7 +103,8 @@ def unstated_goal(submission: Submission, core: Iterable[int], query: AspQuery, 
             return f"{rule} holds by default, because nothing could ever derive what it excludes"
         if any(literal.complement().signed == head.signed for literal in absent for head in rule.heads()):
             return f"{rule} takes what is not known for false"
-        if _is_goal(rule, goals) and source.names(program) and not _in_one_sentence(rule, source.context):
+        is_goal = rule.is_ground() and any(head.signature in goals and head.arguments for head in rule.heads())
+        if is_goal and source.names(program) and not _in_one_sentence(rule, source.context):
             return f"the problem does not say {rule}"
     return None
 
@@ -123,10 +124,6 @@ def _said(program: AspProgram, position: int, source: Source) -> str:
     """Return the words of whoever can be asked: the problem's, or else those of the rule's comment."""
     block = program.block_of(position)
     return source.context if source.names(program) else "" if block is None else block.comment
-
-
-def _is_goal(rule: AspRule, goals: set[tuple[str, int]]) -> bool:
-    return rule.is_ground() and any(head.signature in goals and head.arguments for head in rule.heads())
 
 
 def _in_one_sentence(rule: AspRule, text: str) -> bool:

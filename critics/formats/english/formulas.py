@@ -6,7 +6,7 @@ sentence, and `formalised` asks whether the text's follow from the context's.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from critics.grammar.text import claim
@@ -100,18 +100,17 @@ def read_formulas(problem: Problem, text: str) -> FormalText:
     return FormalText(
         tuple(
             Said(_formula(written), line.passage.text)
-            for line, written in zip(about, _listed(given, "context", about), strict=True)
+            for line, written in zip(about, _listed(given["context"], "context", about), strict=True)
         ),
         Said(_formula(given["question"]), claim(problem.question)),
         tuple(
             (line, _piece(line, formula, problem, question))
-            for line, formula in zip(said, _listed(given, "text", said), strict=True)
+            for line, formula in zip(said, _listed(given["text"], "text", said), strict=True)
         ),
     )
 
 
-def _listed(given: Mapping[str, object], key: str, sentences: Sequence[TextSentence]) -> list[object]:
-    formulas = given[key]
+def _listed(formulas: object, key: str, sentences: Sequence[TextSentence]) -> list[object]:
     if not is_list(formulas) or len(formulas) != len(sentences):
         # Attack: shift the formulas, so that each stands beside another sentence.
         raise NoFormulas(f"{key}: one formula or null is needed for each of {len(sentences)} sentences")

@@ -89,9 +89,11 @@ def _solve_z3(formulas: list[Formula], names: Names, size: int | None, budget: S
 
 def _model(z3: Any, context: Any, found: Any, names: Names) -> Model | None:
     """Read a finite model off Z3's; None where there is none of at most `MAX_SIZE` objects."""
-    sort, truth, symbols = z3.DeclareSort(SORT, context), z3.BoolSort(context), dict[str, Any]()
-    for (kind, _), (ours, arity) in names.items():
-        symbols[ours] = z3.Function(ours, *[sort] * arity, truth if kind[0] == "p" else sort)
+    sort, truth = z3.DeclareSort(SORT, context), z3.BoolSort(context)
+    symbols = {
+        ours: z3.Function(ours, *[sort] * arity, truth if kind[0] == "p" else sort)
+        for (kind, _), (ours, arity) in names.items()
+    }
 
     def value(term: Any) -> Any:
         return found.eval(term, model_completion=True)

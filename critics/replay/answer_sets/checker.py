@@ -352,7 +352,8 @@ class Question:
         block = self._blocks[position]
         if isinstance(block, QueryAtom):
             atom = _filled(block, env)
-            return [(_fact(atom if positive else complement(atom)),)]
+            head = atom if positive else complement(atom)
+            return [(GroundRule(((head, Body()),), Body()),)]
         parts = block.parts
         match block.kind:
             case "NOT":
@@ -391,10 +392,6 @@ class Question:
         if names == sorted(self._blocks[second].variables):
             rules.append(GroundRule(((complement(given), Body()),), Body((complement(then),))))
         return [tuple(rules)]
-
-
-def _fact(atom: Atom) -> GroundRule:
-    return GroundRule(((atom, Body()),), Body())
 
 
 def _filled(block: QueryAtom, env: Mapping[str, str]) -> Atom:

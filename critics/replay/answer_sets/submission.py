@@ -337,12 +337,8 @@ def _is_trivial(query: AspQuery) -> bool:
 
 
 def _is_leaf(query: AspQuery, position: int) -> bool:
-    return isinstance(query.blocks[position], QueryAtom) or not _binds_nothing(query, position)
-
-
-def _binds_nothing(query: AspQuery, position: int) -> bool:
     block = query.blocks[position]
-    return isinstance(block, Connective) and block.kind not in QUANTIFIED
+    return isinstance(block, QueryAtom) or block.kind in QUANTIFIED
 
 
 def _leaf(query: AspQuery, position: int) -> str:

@@ -266,8 +266,4 @@ class _Pulling:
                     raise _BelowEquivalence
                 return fo.Compound(operator, tuple(self.pulled(operand, positive, names) for operand in operands))
             case _:
-                return fo.rebuilt(formula, lambda part: part, lambda term: _renamed(term, names))
-
-
-def _renamed(term: fo.Term, names: dict[str, fo.Variable]) -> fo.Term:
-    return fo.with_leaves(term, lambda leaf: names[leaf.name] if isinstance(leaf, fo.Variable) else leaf)
+                return fo.rebuilt(formula, lambda part: part, lambda term: fo.replaced(term, names))

@@ -232,12 +232,8 @@ class _Skolem:
                 return self.matrix(body, {**bound, variable: witness}, around)
             case _:
                 return fo.rebuilt(
-                    formula, lambda part: self.matrix(part, bound, around), lambda term: _replaced(term, bound)
+                    formula, lambda part: self.matrix(part, bound, around), lambda term: fo.replaced(term, bound)
                 )
-
-
-def _replaced(term: fo.Term, values: Mapping[str, fo.Term]) -> fo.Term:
-    return fo.with_leaves(term, lambda leaf: values[leaf.name] if isinstance(leaf, fo.Variable) else leaf)
 
 
 def _universes(matrices: Sequence[fo.Formula]) -> Iterator[list[fo.Term]]:
@@ -303,7 +299,7 @@ class _Clauses:
                     self.add([-own, *clause])
                 return own
             case fo.Atom() | fo.Equality():
-                return self._atom(fo.rebuilt(matrix, lambda part: part, lambda term: _replaced(term, values)))
+                return self._atom(fo.rebuilt(matrix, lambda part: part, lambda term: fo.replaced(term, values)))
             case _:
                 raise AssertionError(f"{matrix} is not affirmative, or has quantifiers")
 

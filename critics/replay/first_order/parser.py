@@ -42,6 +42,8 @@ MAX_WIDENED = 4
 _RANK = {fo.Operator.IFF: 1, fo.Operator.IMPLIES: 2, fo.Operator.XOR: 3, fo.Operator.OR: 4, fo.Operator.AND: 5}
 _BINDABLE = re.compile(r"[a-z]\d*")
 _CLOSING = {"(": ")", "[": "]"}
+_BEGINNINGS = (TokenKind.NAME, TokenKind.NOT, TokenKind.OPEN, TokenKind.QUANTIFIER)
+"""Tokens with which a formula may begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +282,7 @@ class FormulaReader:
         if length == 1 or self._next(ahead + length).kind is not TokenKind.CLOSE:
             return None
         follows = self._next(ahead + length + 1)
-        begins = follows.kind in (TokenKind.NAME, TokenKind.NOT, TokenKind.OPEN, TokenKind.QUANTIFIER, TokenKind.STOP)
+        begins = follows.kind in (*_BEGINNINGS, TokenKind.STOP)
         joins = follows.kind is TokenKind.NAME and (follows.text.lower() in OPERATOR_WORDS or follows.text == "v")
         return length + 1 if begins and not joins else None
 
@@ -293,12 +295,7 @@ class FormulaReader:
         while self._next(ahead).kind in (TokenKind.NAME, TokenKind.COMMA):
             ahead += 1
         follows = self._next(ahead + 1).kind
-        if self._next(ahead).kind is not TokenKind.CLOSE or follows not in (
-            TokenKind.NAME,
-            TokenKind.NOT,
-            TokenKind.OPEN,
-            TokenKind.QUANTIFIER,
-        ):
+        if self._next(ahead).kind is not TokenKind.CLOSE or follows not in _BEGINNINGS:
             return None
         opening = self._take(TokenKind.OPEN, "'('")
         at, sign = self.at, self._sign(length)
@@ -335,14 +332,9 @@ class FormulaReader:
         token, after = self._next(ahead), self._next(ahead + 1)
         if token.kind is not TokenKind.NAME or token.quoted or not _BINDABLE.fullmatch(token.text):
             return False
-        return after.kind in (
-            TokenKind.NAME,
-            TokenKind.COMMA,
-            TokenKind.STOP,
-            TokenKind.CLOSE,
-            TokenKind.QUANTIFIER,
-            TokenKind.NOT,
-        ) or (after.kind is TokenKind.OPEN and not after.glued)
+        is_bracket = after.kind is TokenKind.OPEN
+        ends = (*_BEGINNINGS, TokenKind.COMMA, TokenKind.STOP, TokenKind.CLOSE)
+        return not after.glued if is_bracket else after.kind in ends
 
     def _bound_name(self) -> str:
         token = self._next()

@@ -5,7 +5,7 @@ like a variable: an open formula is never closed silently (`open_names` reports 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -176,6 +176,11 @@ def with_leaves(term: Term, leaf: Callable[[Variable | Constant], Term]) -> Term
     if isinstance(term, Application):
         return Application(term.function, tuple(with_leaves(argument, leaf) for argument in term.arguments))
     return leaf(term)
+
+
+def replaced(term: Term, values: Mapping[str, Term]) -> Term:
+    """Return the term with its variables replaced."""
+    return with_leaves(term, lambda leaf: values[leaf.name] if isinstance(leaf, Variable) else leaf)
 
 
 def variables_of(atom: Atom | Equality) -> list[str]:

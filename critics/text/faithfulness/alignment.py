@@ -72,12 +72,9 @@ class Names:
         def term(inner: fo.Term) -> fo.Term:
             if isinstance(inner, fo.Application):
                 raise KeyError(inner.function)
-            return fo.with_leaves(inner, lambda leaf: self._leaf(leaf))
+            return fo.Constant(self.constants[inner.name]) if isinstance(inner, fo.Constant) else inner
 
         return part(formula)
-
-    def _leaf(self, leaf: fo.Term) -> fo.Term:
-        return fo.Constant(self.constants[leaf.name]) if isinstance(leaf, fo.Constant) else leaf
 
 
 class ReadProblem:
