@@ -208,6 +208,9 @@ class Functions:
         def rows(*values: Any) -> list[Any]:
             return list(zip(*map(items, values), strict=False))
 
+        def mapped(function: Any, *values: Any) -> list[Any]:
+            return [call(function, list(row)) for row in rows(*values)]
+
         of_one: dict[str, Callable[[Any], Any]] = {
             "len": lambda value: len(items(value)),
             "reversed": lambda value: items(value)[::-1],
@@ -222,6 +225,7 @@ class Functions:
         of_two: dict[str, Callable[[Any, Any], Any]] = {
             "filter": lambda function, value: [item for item in items(value) if truth(call(function, [item]), session)],
             "combinations": self._combinations,
+            "enumerate": lambda value, start=0: [(start + place, item) for place, item in enumerate(items(value))],
         }
         of_any: dict[str, Callable[..., Any]] = {
             "print": self._print,
@@ -229,9 +233,8 @@ class Functions:
             "list": items,
             "tuple": lambda *values: tuple(items(*values)),
             "dict": self._dict,
-            "enumerate": lambda value, start=0: [(start + place, item) for place, item in enumerate(items(value))],
             "zip": rows,
-            "map": lambda function, *values: [call(function, list(row)) for row in rows(*values)],
+            "map": mapped,
             "sorted": self._sorted,
             "sum": self._sum,
             "min": lambda *values: self._extreme("Lt", values),

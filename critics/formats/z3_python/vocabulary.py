@@ -45,29 +45,34 @@ class SymbolTable:
 
     def __init__(self, session: Session, owner: Callable[[int, int], Hashable]) -> None:
         self._session, self._z3, self._owner = session, session.z3, owner
-        self.names: dict[str, Any] = {"sat": SAT, "unsat": UNSAT, "unknown": UNKNOWN}
-        for name in (*_OPERATORS, *_CARDINALITIES):
-            self._add(name, self._operator(name))
+        of_one: dict[str, Callable[[Any], Any]] = {
+            "Datatype": lambda name: Enumeration(_text(name)),
+            "is_true": lambda value: is_symbolic(value, session) and bool(self._z3.is_true(value)),
+            "is_false": lambda value: is_symbolic(value, session) and bool(self._z3.is_false(value)),
+            "simplify": lambda value: self._z3.simplify(self._expression(value)),
+        }
+        of_two: dict[str, Callable[[Any, Any], Any]] = {
+            "Const": lambda name, sort: self._const(name, self.sort(sort), 0, 1)
+        }
+        table: dict[str, Callable[..., Any]] = {
+            **{name: self._operator(name) for name in (*_OPERATORS, *_CARDINALITIES)},
+            **{name: self._quantifier(name) for name in ("ForAll", "Exists")},
+            **of_one,
+            **of_two,
+            "Consts": self._consts,
+            "Function": self._function,
+            "DeclareSort": self._declare_sort,
+            "EnumSort": self._enum_sort,
+            **dict.fromkeys(("Solver", "SimpleSolver", "SolverFor"), lambda *_settings: Solver()),
+            **dict.fromkeys(("set_param", "set_option"), ignore),
+        }
         for kind, numerals in (("Bool", bool), ("Int", int), ("Real", int | float)):
-            self._add_kind(kind, numerals)
-        for name in ("ForAll", "Exists"):
-            self._add(name, self._quantifier(name))
-        self._add("Const", lambda name, sort: self._const(name, self.sort(sort), 0, 1))
-        self._add("Consts", self._consts)
-        self._add("Function", self._function)
-        self._add("DeclareSort", self._declare_sort)
-        self._add("EnumSort", self._enum_sort)
-        self._add("Datatype", lambda name: Enumeration(_text(name)))
-        for name in ("Solver", "SimpleSolver", "SolverFor"):
-            self._add(name, lambda *_settings: Solver())
-        for name in ("set_param", "set_option"):
-            self._add(name, ignore)
-        self._add("is_true", lambda value: is_symbolic(value, session) and bool(self._z3.is_true(value)))
-        self._add("is_false", lambda value: is_symbolic(value, session) and bool(self._z3.is_false(value)))
-        self._add("simplify", lambda value: self._z3.simplify(self._expression(value)))
+            table |= self._of_kind(kind, numerals)
+        natives = {name: Native(name, function) for name, function in table.items()}
+        self.names: dict[str, Any] = {"sat": SAT, "unsat": UNSAT, "unknown": UNKNOWN, **natives}
 
-    def _add_kind(self, kind: str, numerals: Any) -> None:
-        """Add a plain sort, and what makes symbols and numerals of it."""
+    def _of_kind(self, kind: str, numerals: Any) -> dict[str, Callable[..., Any]]:
+        """Return a plain sort, and what makes symbols and numerals of it."""
 
         def sort() -> Any:
             return getattr(self._z3, f"{kind}Sort")()
@@ -81,14 +86,12 @@ class SymbolTable:
                 raise ScriptError("type", f"{kind}Val does not take {_shown(value)}")
             return getattr(self._z3, f"{kind}Val")(value)
 
-        self._add(f"{kind}Sort", sort)
-        self._add(kind, lambda name: self._const(name, sort(), 0, 1))
-        self._add(f"{kind}s", lambda names: self._consts(names, sort()))
-        self._add(f"{kind}Vector", vector)
-        self._add(f"{kind}Val", numeral)
-
-    def _add(self, name: str, function: Callable[..., Any]) -> None:
-        self.names[name] = Native(name, function)
+        of_one: dict[str, Callable[[Any], Any]] = {
+            kind: lambda name: self._const(name, sort(), 0, 1),
+            f"{kind}s": lambda names: self._consts(names, sort()),
+            f"{kind}Val": numeral,
+        }
+        return {**of_one, f"{kind}Sort": sort, f"{kind}Vector": vector}
 
     def _operator(self, name: str) -> Callable[..., Any]:
         made = getattr(self._z3, name)
