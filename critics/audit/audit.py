@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 from critics.audit.catalogue_file import Case, Catalogue, CheatCase, ForgeryCase, HonestCase, put, trace_record
 from critics.formats.format import Format, as_format, find_format, judge_by
@@ -42,6 +42,18 @@ class AuditRow:
     cases: int
     wrong: int
     by_another_rule: int
+
+
+class AuditRecord(TypedDict):
+    """An audit in JSON: counts, the table, and every case that came out wrong."""
+
+    format: str
+    honest: int
+    honest_rejected: int
+    cheats: int
+    cheats_certified: int
+    rows: list[dict[str, str | int]]
+    wrong: list[dict[str, str | bool | None]]
 
 
 def audit(catalogue: Catalogue, judging: Judging) -> list[CaseResult]:
@@ -104,8 +116,8 @@ def table(format_: str, findings: Sequence[CaseResult]) -> Iterator[AuditRow]:
         yield AuditRow(format_, name, len(of_class), wrong, other)
 
 
-def report(format_: str, findings: Sequence[CaseResult]) -> dict[str, object]:
-    """Return an audit's JSON form: counts, the table, and every case that came out wrong."""
+def report(format_: str, findings: Sequence[CaseResult]) -> AuditRecord:
+    """Return an audit's JSON form."""
     return {
         "format": format_,
         "honest": sum(finding.cheat_class == "honest" for finding in findings),

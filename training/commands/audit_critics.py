@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from critics import registry
 from critics.audit.audit import (
+    AuditRecord,
     CaseResult,
     audit,
     find_critic,
@@ -71,7 +71,7 @@ def _chosen(formats: Sequence[str], entry: str | None, catalogue: Path | None) -
             yield load_catalogue(plugin.catalogue)
 
 
-def _show(audited: dict[str, list[CaseResult]], reports: list[dict[str, Any]]) -> None:
+def _show(audited: dict[str, list[CaseResult]], reports: list[AuditRecord]) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -102,7 +102,7 @@ class ClaimedOption:
             case _:
                 raise Rejected("ill_formed")
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, str | list[Any]]:
         """Return the JSON form."""
         return {"mode": self.mode, "formulas": [term_record(formula) for formula in self.formulas]}
 

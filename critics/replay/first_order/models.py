@@ -29,7 +29,7 @@ class Model:
     predicates: dict[Symbol, frozenset[tuple[int, ...]]]
     """The tuples of which a predicate holds; a proposition that holds has the empty one."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, int | dict[str, int] | dict[str, list[list[int]]]]:
         """Return the JSON form, in one order."""
         return {
             "size": self.size,
