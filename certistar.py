@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from critics.verdict.certificate import Certificate
     from rollout.records.traces import Trace
     from training.configuration.learning import Keep, Text
+    from training.curation.outcomes import KeptSummary
 
     __version__: str
 
@@ -136,7 +137,7 @@ def filter(  # noqa: A001
     return filtered(dataset, keep, jobs, columns, answers, format, language, timeout_s, text)
 
 
-def save(dataset: Iterable[Any], folder: "str | Path", *, jobs: int = 1, timeout_s: float = 10.0) -> dict[str, Any]:
+def save(dataset: Iterable[Any], folder: "str | Path", *, jobs: int = 1, timeout_s: float = 10.0) -> "KeptSummary":
     """Write rows that `filter` returned as a folder to train on, push and re-check; return its summary.
 
     The folder is that of `certistar filter`: examples, certificates, lineage, a card that `load_dataset` reads, and the

@@ -141,7 +141,7 @@ def test_the_authors_instruments_are_not_needed() -> None:
     needed = {
         module for module, names in all_imports().items() if any(name.partition(".")[0] == "tools" for name in names)
     }
-    assert needed <= {"training.commands.guide_session", "training.commands.bench"}
+    assert needed <= {"training.commands.guide", "training.commands.bench"}
 
 
 def test_no_module_imports_itself_through_others() -> None:
@@ -182,7 +182,6 @@ LAYERS = {
             "records",
             "figures",
             "outcomes",
-            "tables",
             "watchdog",
             "preemption",
         ),

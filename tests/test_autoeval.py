@@ -25,25 +25,23 @@ from tools.autoeval.predicts import compared, correlation, predictive_power, pub
 from tools.reproductions import published_tables
 from tools.seeds.descriptions import describe
 from tools.seeds.round_trips import bare_lessons
-from training.autoeval.errors import (
-    described,
-    described_wrongly,
-    hallucination_rate,
-    shuffled,
-    verifier_pairs,
-    verifier_record,
-    verifier_rows,
-    verifier_score,
-)
 from training.autoeval.joined import joined_files, read_measured
 from training.autoeval.scores import (
     counts_record,
+    described,
+    described_wrongly,
     fate,
+    hallucination_rate,
     pooled_scores,
     repeated,
     score_report,
     scores_of,
+    shuffled,
     stratified_interval,
+    verifier_pairs,
+    verifier_record,
+    verifier_rows,
+    verifier_score,
 )
 from training.autoeval.yardstick import RoundTrips
 from training.configuration.learning import CurriculumConfig
@@ -361,26 +359,26 @@ def test_a_missing_package_is_named_with_the_remedy(monkeypatch):
 
 def test_a_certified_trip_teaches_both_ways_with_its_certificate():
     (trace,) = trips(1, ["words that are enough", "p1"], categories=(0,))
-    told, written = (example.record() for example in both_ways(trace))
+    told, written = both_ways(trace)
     assert (told["completion"], written["completion"]) == ("words that are enough", "p1")
     assert told["prompt"].startswith("say: ")
     assert written["prompt"] == "write: words that are enough\n"
     assert {told["certificate"], written["certificate"]} == {trace.judged.digest}
     assert [example["id"].rpartition("/")[2] for example in (told, written)] == ["informalise", "autoformalise"]
-    assert [example.record()["direction"] for example in both_ways(trace, "autoformalise")] == ["autoformalise"]
+    assert [example.get("direction") for example in both_ways(trace, "autoformalise")] == ["autoformalise"]
 
 
 def test_the_digest_is_that_of_the_trips_certificate():
     goal = next(iter(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))).formal.goal  # type: ignore[union-attr]
     (trace,) = trips(1, ["some words", goal], categories=(0,))
-    assert {example.certificate for example in both_ways(trace)} == {trace.judged.digest}
+    assert {example.get("certificate") for example in both_ways(trace)} == {trace.judged.digest}
 
 
 def test_what_was_thought_is_not_learnt():
     problems = list(generate(PropositionalFormulas(categories=(0,)), 1, seed=1))
     script = [Completion("<think>hm</think>words", (1, 2, 3), True), Completion("p1", (4, 5), True)]
     (made,) = travel(ScriptedPolicy(script), problems, RoundTripSettings(prompt="bare"), Sampling(), seed=1)
-    told, written = (example.record() for example in both_ways(made))
+    told, written = both_ways(made)
     assert (told["completion"], told["completion_ids"]) == ("words", [])
     assert written["completion_ids"] == [4, 5]
 

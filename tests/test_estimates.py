@@ -8,7 +8,7 @@ import pytest
 from training.outcomes import (
     Proportion,
     compare_paired,
-    detectable_by_mcnemar,
+    detectable,
     detectable_difference,
     holm,
     mcnemar,
@@ -141,7 +141,7 @@ def test_detectable_difference_is_found_four_times_in_five():
 def test_what_mcnemar_is_said_to_find_it_finds_four_times_in_five(n, differing):
     # Attack: 30 answers, one of which differs: a normal approximation promises to find 9.3 points, and cannot.
     seen = [1] * (differing // 2) + [-1] * (differing - differing // 2) + [0] * (n - differing)
-    promised = detectable_by_mcnemar(seen)
+    promised = detectable(len(seen), sum(map(abs, seen)) / len(seen), most=1.0)
     share = max(differing / n, promised)
     rng, up = random.Random(3), (share + promised) / 2
     draws = [[1 if (u := rng.random()) < up else -1 if u < share else 0 for _ in range(n)] for _ in range(400)]

@@ -10,7 +10,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from training.cli import app
-from training.commands.guide_session import build_guide, position
+from training.commands.guide import build_guide, position
 
 ROOT = Path(__file__).parents[1]
 CATS = "Rex is a cat. [[axiom:(cat rex)]] Cats are warm. [[axiom:(cat 'x) -> (warm 'x)]] [[goal:(warm rex)]] "

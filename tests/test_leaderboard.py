@@ -12,7 +12,6 @@ from critics.problem import Problem
 from rollout.records.traces import Trace
 from training.cli import app
 from training.configuration.run import RunConfig
-from training.reporting.costs import SPENT, spent_on
 from training.reporting.leaderboard import (
     LeaderboardEntry,
     find_entries,
@@ -21,6 +20,7 @@ from training.reporting.leaderboard import (
     panels,
     write_leaderboard,
 )
+from training.reporting.runs import SPENT, spent_on
 from training.workers.strategies import named_models
 
 CONFIG = RunConfig.model_validate({"name": "c", "model": {"name": "Qwen/Qwen3-8B"}})

@@ -24,7 +24,7 @@ TEXT = (
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     attempt = {"id": "a", "problem": PIP.record(), "format": "guided", "completion": TEXT}
-    record = completion_example(read_trace({**attempt, "judgement": judge_record(attempt)})).record()
+    record = completion_example(read_trace({**attempt, "judgement": judge_record(attempt)}))
     assert [TEXT[start:end] for start, end in record["unread"]] == [ODD]
     (tmp_path / "examples.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
     return tmp_path

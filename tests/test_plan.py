@@ -9,8 +9,8 @@ from rollout.prompts.conversation import message
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling
 from training.cli import app
+from training.planning.forecast import Requests
 from training.planning.lengths import Lengths, StandIn
-from training.planning.requests import Requests
 
 ROOT = Path(__file__).parents[1]
 SERVED = "model: {name: Qwen/Qwen3-8B, prompt: chat, server: {base_url: 'http://127.0.0.1:9/v1', model: q, kind: chat}}"

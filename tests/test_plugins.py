@@ -25,7 +25,7 @@ from critics.verdict import Certified, Unproved, Verdict
 from rollout.problems.catalogue import family
 from tools.critic_kit import PROMISES, budget_violations, violations
 from training.cli import app
-from training.commands.guide_session import build_guide
+from training.commands.guide import build_guide
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "docs" / "plug-ins.md").read_text(), re.MULTILINE | re.DOTALL)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from training.configuration.run import load_run
-from training.planning.power import detectable, power, said
+from training.outcomes import detectable, power
+from training.planning.forecast import said
 
 DEMO = Path(__file__).parent.parent / "configs" / "guided_demo.yaml"
 

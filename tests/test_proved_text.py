@@ -22,7 +22,7 @@ from rollout.records.traces import Trace, read_trace
 from training.cli import app
 from training.configuration.run import ArmConfig
 from training.curation import derivation as derivations
-from training.curation.derivation import RationaleError, cut_counts, take_apart
+from training.curation.derivation import RationaleError, take_apart
 
 PETS = Formal(("(cat tom)", "(cat 'x) -> (pet 'x)", "(cat 'x) -> (furry 'x)", "(pet 'x) -> (loved 'x)"), "(loved tom)")
 HEAD = (
@@ -232,7 +232,7 @@ def test_a_malformed_text_under_a_forged_verdict_drops_nothing():
 def test_a_text_that_is_not_certified_once_it_is_cut_is_not_kept():
     (left,), failures = derive([judged(AFTER)], lambda drafts: [{"verdict": "timeout"} for _ in drafts])
     assert left["judgement"]["verdict"] == "timeout"
-    assert cut_counts([], failures) == {"cut": 0, "cut_failed": 1}
+    assert failures == 1
 
 
 def test_a_trace_that_strict_does_not_keep_is_not_rewritten():

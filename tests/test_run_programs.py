@@ -91,7 +91,7 @@ def test_held_out_problems_are_answered_by_the_same_strategy(run):
 
 def test_filter_makes_the_same_example_of_a_trace_in_a_file(run):
     traces = list(read_records(run / "round-000/traces.jsonl"))
-    (made,) = [example.record() for example in file_examples(map(read_trace, traces))]
+    (made,) = file_examples(map(read_trace, traces))
     (example,) = read_records(run / "round-000/dataset/examples.jsonl")
     assert {**made, "id": f"round-000/{made['id']}"} == example
 

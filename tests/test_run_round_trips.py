@@ -149,7 +149,7 @@ def test_files_of_round_trips_are_filtered_like_a_round(run, tmp_path):
     traces = list(read_records(folder / "traces.jsonl", checksum=True))
     made = file_examples(select(map(read_trace, traces), "strict"))
     known = list(read_records(folder / "dataset/examples.jsonl"))
-    assert [{**example.record(), "id": f"round-000/{example.id}"} for example in made] == known
+    assert [{**example, "id": f"round-000/{example['id']}"} for example in made] == known
     write_records(tmp_path / "traces.jsonl", ({k: v for k, v in t.items() if k != "judgement"} for t in traces))
     done = CliRunner().invoke(
         app, ["filter", str(tmp_path / "traces.jsonl"), "--keep", "naive", "--out", str(tmp_path / "kept")]

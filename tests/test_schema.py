@@ -9,7 +9,7 @@ import yaml
 from typer.testing import CliRunner
 
 from training.cli import app
-from training.configuration.schema import schema_text
+from training.commands.schema import schema_text
 
 ROOT = Path(__file__).parents[1]
 SHIPPED = [*sorted((ROOT / "configs").glob("*.yaml")), *sorted((ROOT / "configs" / "models").glob("*.yaml"))]

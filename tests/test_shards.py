@@ -28,18 +28,17 @@ def traces(tmp_path):
 def test_zcat_gives_the_plain_file_back(traces):
     plain = traces.read_bytes()
     packed = pack(traces)
-    assert (packed.num_records, packed.plain_bytes) == (50, len(plain))
-    assert packed.packed_bytes < len(plain) / 3
+    assert packed.stat().st_size < len(plain) / 3
     assert not traces.exists()
-    assert subprocess.run(["zcat", str(packed.path)], capture_output=True, check=True).stdout == plain
+    assert subprocess.run(["zcat", str(packed)], capture_output=True, check=True).stdout == plain
     assert list(read_records(traces, checksum=True)) == RECORDS
 
 
 def test_the_same_file_packs_to_the_same_bytes(traces):
     plain = traces.read_bytes()
-    first = pack(traces).path.read_bytes()
+    first = pack(traces).read_bytes()
     traces.write_bytes(plain)
-    assert pack(traces).path.read_bytes() == first
+    assert pack(traces).read_bytes() == first
 
 
 def test_datasets_reads_what_is_packed(traces, tmp_path):

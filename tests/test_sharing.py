@@ -16,7 +16,7 @@ from critics.judge import judge_record
 from rollout.records.traces import read_trace
 from training.cli import app
 from training.configuration.run import load_run
-from training.exchange.exports import exported, read_example
+from training.exchange.exports import exported
 from training.exchange.hub import place_to_pull, place_to_push
 from training.exchange.verification import check_adapter, check_dataset
 from training.finetuning.job import FineTuning
@@ -60,7 +60,7 @@ def run(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert certistar("demonstrate", problems, "--out", attempts).exit_code == 0
     traces = [{**attempt, "judgement": judge_record(attempt)} for attempt in lines(attempts)]
     write_records(round_folder / "traces.jsonl", traces, checksum=True)
-    examples = [{**completion_example(read_trace(t)).record(), "id": f"round-000/{t['id']}"} for t in traces]
+    examples = [{**completion_example(read_trace(t)), "id": f"round-000/{t['id']}"} for t in traces]
     dataset = round_folder / "dataset"
     write_records(dataset / "examples.jsonl", examples)
     write_entries(
@@ -128,18 +128,18 @@ TEXT = {"id": "t", "prompt": "p", "completion": "c", "completion_ids": [], "cert
 def test_the_shapes_are_those_that_other_tools_read() -> None:
     from trl.data_utils import is_conversational, maybe_convert_to_chatml
 
-    (messages,) = exported([read_example(LESSON)], "messages")
+    (messages,) = exported([LESSON], "messages")
     assert is_conversational(messages)
-    (text,) = exported([read_example(TEXT)], "prompt-completion")
+    (text,) = exported([TEXT], "prompt-completion")
     assert (text, is_conversational(text)) == (
         {"id": "t", "prompt": "p", "completion": "c", "certificate": None},
         False,
     )
-    dialog, turned = exported([read_example(LESSON), read_example(TEXT)], "prompt-completion")
+    dialog, turned = exported([LESSON, TEXT], "prompt-completion")
     assert is_conversational(dialog)
     assert dialog["completion"] == [{"role": "assistant", "content": "right"}]
     assert turned["prompt"] == [{"role": "user", "content": "p"}]
-    (shared,) = exported([read_example(LESSON)], "sharegpt")
+    (shared,) = exported([LESSON], "sharegpt")
     assert [turn["from"] for turn in shared["conversations"]] == ["system", "human", "gpt", "human", "gpt"]
     assert maybe_convert_to_chatml(shared)["messages"][-1]["content"] == "right"
 
@@ -256,7 +256,7 @@ def test_a_dialogs_lesson_is_that_of_its_trace_turn_by_turn(tmp_path: Path) -> N
     assert certistar("problems", "controlled-english", "--num", 1, "--out", problems).exit_code == 0
     assert certistar("demonstrate", problems, "--format", "asp", "--out", attempts).exit_code == 0
     traces = [{**trace, "judgement": judge_record(trace)} for trace in lines(attempts)]
-    examples = [example.record() for example in file_examples(map(read_trace, traces))]
+    examples = file_examples(map(read_trace, traces))
     for changed in (None, "user", "assistant"):
         for turn in examples[0]["messages"]:
             turn["content"] += " " if turn["role"] == changed else ""
@@ -277,7 +277,7 @@ def test_what_nobody_could_read_is_not_said_to_be_covered(tmp_path: Path) -> Non
         for t in lines(attempts)
     ]
     traces = [{**trace, "judgement": judge_record(trace)} for trace in traces]
-    (example,) = (example.record() for example in file_examples(map(read_trace, traces)))
+    (example,) = file_examples(map(read_trace, traces))
     assert example["unread"]
     for shown, expected in ((example, []), ({k: v for k, v in example.items() if k != "unread"}, ["other_text"])):
         write_dataset(tmp_path, [shown], traces)

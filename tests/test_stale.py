@@ -16,9 +16,8 @@ from training.configuration.run import RunConfig
 from training.finetuning.job import FineTuning
 from training.finetuning.stage import fine_tune
 from training.lineage.kept import made_already
-from training.lineage.provenance import provenance
 from training.records.store import write_json, write_records
-from training.rounds.run import claim
+from training.rounds.run import claim, provenance
 
 FACTS = "Every cat is warm. Tom is a cat. Every cat is kind."
 PROOFS = [

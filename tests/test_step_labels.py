@@ -10,7 +10,7 @@ from critics.problem import Problem, read_attempt
 from critics.verdict import read_verdict
 from rollout.prompts.prompt import problem_text
 from training.cli import app
-from training.exchange.exports import JudgedText, step_row
+from training.exchange.exports import step_row
 from training.rewards.certified import bad_start
 
 PIP = Problem("p", "prontoqa", "Every wren is a bird. Every bird is feathered. Pip is a wren.",
@@ -23,31 +23,31 @@ OWN_AXIOM = "[[axiom:(feathered pip)]] [[goal:(feathered pip)]] [[infer:(feather
 
 def text(completion, problem=PIP, format_="english", prompt=None):
     record = {"id": "a", "problem": problem.record(), "format": format_, "completion": completion}
-    return JudgedText(read_attempt(record), read_verdict(judge_record(record)), prompt)
+    return read_attempt(record), read_verdict(judge_record(record)), prompt
 
 
 def test_trl_learns_up_to_the_first_bad_step():
-    row = step_row(text(BAD, prompt="P"), "stepwise")
+    row = step_row(*text(BAD, prompt="P"), "stepwise")
     assert row == {
         "id": "a",
         "prompt": "P",
         "completions": ["Pip is a wren.", "Pip is a newt."],
         "labels": [True, False],
     }
-    whole = step_row(text(WHOLE), "stepwise")
+    whole = step_row(*text(WHOLE), "stepwise")
     assert (whole["prompt"], whole["labels"]) == (problem_text(PIP), [True] * 4)
 
 
 def test_what_nobody_checked_ends_the_row():
-    assert step_row(text(UNREAD), "stepwise")["labels"] == [True]
-    assert step_row(text(BAD), "steps")["first_bad_step"] == 1
+    assert step_row(*text(UNREAD), "stepwise")["labels"] == [True]
+    assert step_row(*text(BAD), "steps")["first_bad_step"] == 1
 
 
 def test_a_step_that_took_too_long_is_not_known_to_be_bad(monkeypatch):
     monkeypatch.setattr("critics.text.english.steps.WORK_LIMIT", 1)
     late = text(WHOLE)
-    assert (late.verdict.verdict, step_row(late, "steps")["first_bad_step"]) == ("timeout", None)
-    assert bad_start(late.attempt, late.verdict) is None
+    assert (late[1].verdict, step_row(*late, "steps")["first_bad_step"]) == ("timeout", None)
+    assert bad_start(*late[:2]) is None
 
 
 @pytest.mark.parametrize("answer", ["true", "false"])
@@ -56,16 +56,17 @@ def test_axioms_of_ones_own_are_never_true(own, answer):
     """Attack: a text that states what it wants, about a problem that nobody can hold it against."""
     for completion in (f"{OWN_AXIOM}{answer}", f"{OWN_AXIOM.replace('(feathered pip)', '(p0 c0)')}{answer}"):
         judged = text(completion, Problem("p", question=PIP.question, **({"context": PIP.context} | own)), "guided")
-        is_held = judged.verdict.verdict == "certified" and judged.verdict.grade == "aligned"
-        assert is_held or all(step.label != "good" for step in judged.steps)
+        is_held = judged[1].verdict == "certified" and judged[1].grade == "aligned"
+        row = step_row(*judged, "steps")
+        assert is_held or row is None or all(step["label"] != "good" for step in row["steps"])
 
 
 def test_what_no_critic_reads_is_left_out():
     shape = "stepwise"
     folio = Problem("p", "folio", PIP.context, PIP.question, answer="true")
-    assert step_row(text(WHOLE, folio, "cot"), shape) is None
-    assert step_row(text(WHOLE.replace("true", "false"), folio, "cot"), shape) is None
-    assert step_row(text("Who knows? Perhaps.\nAnswer: true"), shape) is None
+    assert step_row(*text(WHOLE, folio, "cot"), shape) is None
+    assert step_row(*text(WHOLE.replace("true", "false"), folio, "cot"), shape) is None
+    assert step_row(*text("Who knows? Perhaps.\nAnswer: true"), shape) is None
 
 
 def exported(shape, tmp_path):

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from training.records.run_folder import StageTime, add_time, read_times
-from training.reporting.costs import time_lines
+from training.reporting.runs import time_lines
 
 
 def time(stage: str, seconds: float, peak: int = 2**30) -> StageTime:

@@ -19,9 +19,9 @@ from critics.judge import JudgePool
 from rollout.records.sampling import Sampling
 from tools.reinforcement import ReinforcementConfig, load_reinforcement, reinforce
 from training.curation.filters import judged
-from training.lineage.provenance import commit
 from training.outcomes import Proportion, compare_paired
 from training.records.store import read_records, write_json, write_new_records
+from training.rounds.run import commit
 from training.workers.strategies import SingleAttempt, build_policy, forget_models
 
 CONFIG = Path(__file__).with_name("credit.yaml")

@@ -29,11 +29,10 @@ from tools.real_cells import judged, packed
 from tools.reinforcement import load_reinforcement, reinforce
 from training.configuration.run import load_run
 from training.lineage.adapters import MANIFEST
-from training.outcomes import compare_paired, wilson
+from training.outcomes import compare_paired, markdown, wilson
 from training.records.store import read_records, write_json, write_records, write_text
 from training.reporting.sentences import p_value, percent, points
 from training.rounds.rollout import prompts
-from training.tables import markdown
 
 NUM_DEMONSTRATIONS, NUM_SAMPLED, NUM_MEASURED = 40, 30, 25
 """Of each rule; the measured ones are the last of the file's, which nothing is trained on."""

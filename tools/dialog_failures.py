@@ -30,9 +30,9 @@ from critics.replay.first_order.syntax import (
 )
 from rollout.published.logic_forms import form_of
 from rollout.records.traces import Judgement, Trace, read_trace
+from training.outcomes import markdown
 from training.records.run_folder import read_run
 from training.records.store import read_records
-from training.tables import markdown
 
 FailureClass = Literal[
     "existential", "several-variables", "types-as-instances", "exclusive-or", "query", "tests", "unread", "other"

@@ -12,12 +12,11 @@ from typing import Annotated
 import typer
 
 from training.figures import drawing, styles, with_bars
-from training.outcomes import Record
+from training.outcomes import Record, markdown
 from training.records.run_folder import configuration
 from training.records.store import write_json, write_text
 from training.reporting.bases import bases_table, compare_bases, over_bases, percents
 from training.reporting.runs import read_arms
-from training.tables import markdown
 
 
 def doses_of(found: Record, runs: Sequence[Path], problems: str) -> list[Record]:

@@ -22,8 +22,8 @@ from filelock import FileLock, Timeout
 
 from tools.lead_details import lead, percent
 from tools.reinforcement import TRACES, load_reinforcement, reinforce
+from training.outcomes import markdown
 from training.records.store import read_records, write_json, write_text
-from training.tables import markdown
 
 CONFIG = Path(__file__).with_name("forked_rewards.yaml")
 EVALUATION = CONFIG.parents[1] / "configs" / "forks.yaml"

@@ -20,9 +20,9 @@ import typer
 from tools.forked_rewards import BEYOND, EVALUATION
 from tools.lead_details import FIRST, shown
 from training.configuration.run import load_run
+from training.outcomes import markdown
 from training.records.store import write_json, write_records, write_text
 from training.rounds.problems import held_out_problems
-from training.tables import markdown
 
 SAMPLES = 10
 AT_K = {"certified": "certified", "right": "maj"}

@@ -28,8 +28,8 @@ from rollout.records.traces import Trace, read_trace
 from tools.cheap_filters import measured
 from tools.lead_details import shown
 from training.curation.filters import is_certified, is_right, kept, problem_key
+from training.outcomes import markdown
 from training.records.store import read_records, write_json, write_text
-from training.tables import markdown
 
 LABELS: Mapping[str, Callable[[Trace], bool]] = {"answers": is_right, "certificates": is_certified}
 FIRST: Mapping[str, Callable[[Trace], bool]] = {

@@ -20,11 +20,11 @@ from tools.archived_runs import ATTEMPTS
 from tools.cheap_filters import measured
 from tools.real_cells import judged, packed
 from training.commands.traces import trace_files
+from training.outcomes import markdown
 from training.records.store import read_records, read_text, write_json, write_text
 from training.reporting.bases import over_bases
 from training.reporting.runs import read_arms
 from training.reporting.sentences import p_value, points
-from training.tables import markdown
 
 RATES = ("certified", "right")
 MODES = ("sampled", "greedy")

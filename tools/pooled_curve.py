@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from training.figures import drawing, with_bars
-from training.outcomes import Proportion, Record, exact_interval, pooled
+from training.outcomes import Proportion, Record, exact_interval, markdown, pooled, with_interval
 from training.records.store import write_json, write_text
-from training.tables import markdown, with_interval
 
 
 def point(n: int, answered: int, right: int) -> Record:

@@ -17,10 +17,9 @@ import typer
 from critics.errors import InputError
 from critics.judge import judge_record
 from tools.archived_runs import ATTEMPTS
-from training.outcomes import compare_paired, wilson
+from training.outcomes import compare_paired, markdown, wilson
 from training.records.store import read_records, write_json, write_text
 from training.reporting.sentences import p_value, percent, points
-from training.tables import markdown
 
 KEPT = ("id", "problem", "format", "completion", "sample", "seed", "sampling", "policy")
 PAIRS = (("raw, guide", "random writer, guide"), ("from nothing: proved", "from nothing: sampled"),

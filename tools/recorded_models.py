@@ -17,9 +17,8 @@ from typing import Any
 
 from critics.judge import judge_record
 from tools.chains import chains
-from training.outcomes import Proportion
+from training.outcomes import Proportion, markdown
 from training.records.store import write_json
-from training.tables import markdown
 
 COUNTS = Path("docs/results/recorded-models/counts.json")
 Counts = Mapping[str, Mapping[str, Mapping[str, int]]]

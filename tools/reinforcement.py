@@ -32,7 +32,7 @@ from training.finetuning.architecture import require_suited, trainable_model
 from training.finetuning.job import FineTuning
 from training.lineage.adapters import MANIFEST, not_finite
 from training.records.store import write_json, write_records
-from training.rewards.certified import CertifiedReward, credited, rewarded_problems, rows
+from training.rewards.certified import CertifiedReward, RewardedAttempt, credited, rewarded_problems, rows
 
 TRACES = "traces.jsonl"
 
@@ -93,7 +93,7 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
     if (out / MANIFEST).exists():
         raise InputError(f"{out}: holds an adapter already; choose another --out")
     problems = rewarded_problems(config.problems, config.num_problems, "train", config.seed)
-    judged: list[dict[str, Any]] = []
+    judged: list[RewardedAttempt] = []
     work = out.with_name(f".{out.name}.work")
     shutil.rmtree(work, ignore_errors=True)
     with JudgePool(jobs=config.jobs, timeout_s=config.timeout_s) as pool:
@@ -135,7 +135,9 @@ class ByFilter:
 
     __name__ = "filter"
 
-    def __init__(self, certified: CertifiedReward, judged: list[dict[str, Any]], keep: Literal["right", "well-formed"]):
+    def __init__(
+        self, certified: CertifiedReward, judged: list[RewardedAttempt], keep: Literal["right", "well-formed"]
+    ):
         self._certified, self._judged, self._keep = certified, judged, keep
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:

@@ -18,7 +18,7 @@ from typing import Any
 from critics.errors import InputError, RunFailed
 from tools.reproductions import ROOT, Grid, Item, catalogue
 from training.cli import app
-from training.tables import console, grid
+from training.outcomes import console, grid
 
 Cells = dict[str, list[list[str]]]
 """For each model the cells of a grid, row by row; empty where there is nothing."""

@@ -11,9 +11,9 @@ Exit status:
 import ast
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -37,7 +37,7 @@ ALIASES = {
 EXIT_STATUS = (
     "\b\nExit status: 0 done, 1 failed or rejected, 2 wrong input, 75 preempted (run it again), 130 interrupted."
 )
-SETTINGS: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
+Plain = partial(typer.Typer, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 class Commands(TyperGroup):
@@ -69,7 +69,7 @@ _ASKING = ("answer", "demo", "evaluate", "problems", "rollout", "run")
 def command(name: str) -> Any:
     """Return a command whose help ends in an example and the exit statuses."""
     module = import_module(f"training.commands.{_module(name)}")
-    single = typer.Typer(add_completion=False, **SETTINGS)
+    single = Plain(add_completion=False)
     epilog = f"\b\nExample: {module.EXAMPLE}\n\n{EXIT_STATUS}"
     single.command(name, epilog=epilog)(guarded(getattr(module, _module(name))))
     return typer.main.get_command(single)
@@ -97,12 +97,12 @@ def guarded(function: Callable[..., None]) -> Callable[..., None]:
         from training.preemption import STATUS, Preempted, raised
 
         try:
-            _refuse_to_overwrite(kwargs)
+            _refuse_to_overwrite(**kwargs)
             # Other commands end at once, or answer to SIGTERM themselves.
             ended = raised() if function.__name__ == "evaluate" else nullcontext()
             kept: Any = nullcontext()
             if function.__name__ in _ASKING:
-                kept = import_module("training.workers.replies").kept_replies(function.__name__, kwargs)
+                kept = import_module("training.workers.replies").kept_replies(function.__name__, **kwargs)
             with ended, kept:
                 function(*args, **kwargs)
         except InputError as error:
@@ -119,7 +119,7 @@ def guarded(function: Callable[..., None]) -> Callable[..., None]:
     return guarded
 
 
-def _refuse_to_overwrite(options: Mapping[str, object]) -> None:
+def _refuse_to_overwrite(**options: object) -> None:
     """Raise `InputError` where a file that is to be read would be written over: what stood in it would be lost."""
     from critics.errors import InputError
 
@@ -141,12 +141,11 @@ def _fail(error: Exception, status: int) -> None:
     raise typer.Exit(status)
 
 
-app = typer.Typer(
+app = Plain(
     name="certistar",
     cls=Commands,
     help="Train language models to reason on nothing but reasoning that a symbolic critic has certified.",
     no_args_is_help=True,
     epilog=f"\b\nExample: certistar demo\n\n{EXIT_STATUS}",
-    **SETTINGS,
 )
 app.callback()(lambda: None)

@@ -37,10 +37,8 @@ class Drawing:
 
     def legend(self, order: Iterable[str] | None = None, columns: int = 4) -> None:
         """Put one legend for all panels below them; `order` leaves labels out that it does not name."""
-        known: dict[str, Any] = {}
-        for axes in self.figure.axes:
-            handles, labels = axes.get_legend_handles_labels()
-            known = {**dict(zip(labels, handles, strict=True)), **known}
+        shown = [axes.get_legend_handles_labels() for axes in self.figure.axes]
+        known = {label: handle for each in reversed(shown) for handle, label in zip(*each, strict=True)}
         labels = [label for label in (known if order is None else order) if label in known]
         handles = [known[label] for label in labels]
         columns = min(columns, max(1, len(labels)))

@@ -10,12 +10,15 @@ Pairs of one problem under several seeds are counted as separate answers.
 """
 
 import math
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
+
+from training.records.store import Record
 
 LEVEL = 0.95
 _Z = 1.959963984540054
@@ -104,8 +107,7 @@ class PairedComparison:
         """Return the JSON form."""
         seeds = None if self.interval_seeds is None else list(self.interval_seeds)
         ends = {"interval": list(self.interval), "interval_seeds": seeds, "per_seed": list(self.per_seed)}
-        order: dict[str, object] = {"difference": None, "interval": None, "interval_seeds": None}
-        return order | asdict(self) | ends
+        return {"difference": self.difference, **dict.fromkeys(("interval", "interval_seeds")), **asdict(self), **ends}
 
 
 def compare_paired(
@@ -130,7 +132,9 @@ def compare_paired(
         interval=mean_interval(differences, seeds, bound=1 - low, replicates=replicates),
         p=mcnemar(differences) if test == "mcnemar" else sign_flip(differences),
         n=len(differences),
-        detectable=(detectable_by_mcnemar if test == "mcnemar" else detectable_difference)(differences),
+        detectable=detectable(len(differences), mean(list(map(abs, differences))), most=1.0)
+        if test == "mcnemar"
+        else detectable_difference(differences),
         per_seed=tuple(mean(group) for group in by_seed(differences, seeds).values()),
         test=test,
         interval_seeds=seeds_interval(differences, seeds, replicates=replicates),
@@ -283,19 +287,18 @@ def power(n: int, discordance: float, difference: float, *, level: float = 1 - L
     return float((binom.pmf(differing, n, discordance) * found).sum())
 
 
-def detectable_by_mcnemar(differences: Sequence[int]) -> float | None:
-    """Return the smallest true difference that as many pairs find with 80% power, by McNemar's exact test.
+def detectable(n: int, discordance: float, *, most: float | None = None, level: float = 1 - LEVEL) -> float | None:
+    """Return the smallest true difference that n pairs find with 80% power, to a ten-thousandth; None: they find none.
 
-    So many pairs are taken to differ as were seen to, or as the difference itself needs. None where n pairs find none.
+    `discordance` is the share of pairs that differ; `most`: more do where the difference, up to this, needs them.
     """
-    n, seen = len(differences), sum(map(abs, differences)) / len(differences)
-    if power(n, 1.0, 1.0) < POWER:
+    low, high = 0.0, discordance if most is None else most
+    if not high or power(n, max(discordance, high), high, level=level) < POWER:
         return None
-    low, high = 0.0, 1.0
     while high - low > 1e-4:
         middle = (low + high) / 2
-        found = power(n, max(seen, middle), middle) >= POWER
-        low, high = (low, middle) if found else (middle, high)
+        is_found = power(n, max(discordance, middle), middle, level=level) >= POWER
+        low, high = (low, middle) if is_found else (middle, high)
     return high
 
 
@@ -312,8 +315,6 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-Record: TypeAlias = dict[str, Any]
-"""The JSON form of a result: what a file holds is what tables, figures and pages are made of."""
 Table: TypeAlias = Any
 """A pandas.DataFrame of Python objects: None stays None, and a sum of flags is an int that JSON can hold."""
 FLAGS = ("right", "certified", "lucky", "answered", "no_answer", "abstained", "wrong_formal", "exhausted")
@@ -334,13 +335,13 @@ def table_of(rows: Iterable[Mapping[str, Any]]) -> Table:
     return import_module("pandas").DataFrame(list(rows), dtype=object)
 
 
-def pooled(cells: Iterable[Mapping[str, Any]], names: Iterable[str]) -> dict[str, int]:
+def pooled(cells: Iterable[Mapping[str, int]], names: Iterable[str]) -> dict[str, int]:
     """Return the sums of counts, such as those of several seeds."""
     listed = list(cells)
     return {name: sum(cell[name] for cell in listed) for name in names}
 
 
-def rates(cells: Iterable[Mapping[str, Any]], made_of: Mapping[str, str] = RATES) -> Record:
+def rates(cells: Iterable[Mapping[str, int]], made_of: Mapping[str, str] = RATES) -> Record:
     """Return n, the rates of counts together, and their 95% intervals (Wilson 1927)."""
     counts = pooled(cells, ("n", *made_of.values()))
     shares = {name: Proportion(counts[count], counts["n"]) for name, count in made_of.items()}
@@ -351,3 +352,71 @@ def rates(cells: Iterable[Mapping[str, Any]], made_of: Mapping[str, str] = RATES
 def naturally(label: str) -> tuple[bool, int, str]:
     """Sort labels: numbers ascending, then words."""
     return (not label.isdecimal(), int(label) if label.isdecimal() else 0, label)
+
+
+def markdown(head: Sequence[str], rows: Iterable[Iterable[str]], align: str = "") -> str:
+    """Return a table in Markdown, a line for each row; `align` has an r for each column of numbers, else an l."""
+    told = [f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows)]
+    if align:
+        told[1] = f"|{'|'.join('--:' if each == 'r' else '---' for each in align)}|\n"
+    return "".join(told)
+
+
+def console(*, stderr: bool = False) -> Any:
+    """Return a `rich` console that cuts no table off where nobody's terminal is in the way."""
+    from rich.console import Console
+
+    made = Console(stderr=stderr)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = 1_000
+    return made
+
+
+def grid(head: Sequence[str], rows: Iterable[Sequence[str]], align: str, **options: Any) -> Any:
+    """Return a `rich` table; `align` has an r for each column of numbers, else an l; an empty row draws a line.
+
+    Texts are no markup.
+    """
+    from rich.markup import escape
+    from rich.table import Table
+
+    made = Table(**options)
+    for name, side in zip(head, align, strict=True):
+        made.add_column(escape(name), justify="right" if side == "r" else "left", overflow="fold")
+    for row in rows:
+        if row:
+            made.add_row(*map(escape, row))
+        else:
+            made.add_section()
+    return made
+
+
+def latex(made: Any) -> str:
+    """Return a `rich` table as LaTeX, with the rules of booktabs."""
+    from rich.text import Text
+
+    frame: Any = import_module("pandas").DataFrame
+
+    columns = {column.header: [Text.from_markup(cell).plain for cell in column.cells] for column in made.columns}
+    sides = "".join("r" if column.justify == "right" else "l" for column in made.columns)
+    return frame(columns).to_latex(index=False, column_format=sides, escape=True)
+
+
+def percent(found: Proportion | float | Sequence[float] | None, nothing: str = "–") -> str:
+    """Return `51.3%`, of an interval of rates `48.0–54.6%`, or `nothing` where nothing was measured."""
+    if isinstance(found, Sequence):
+        return f"{100 * found[0]:.1f}–{found[1]:.1%}"
+    rate = (found.rate if found.n else None) if isinstance(found, Proportion) else found
+    return nothing if rate is None else f"{rate:.1%}"
+
+
+def between(interval: Interval) -> str:
+    """Return `48.0% to 54.6%`."""
+    return f"{interval[0]:.1%} to {interval[1]:.1%}"
+
+
+def with_interval(found: Proportion | float | None, interval: Interval | None = None) -> str:
+    """Return `51.3% (48.0% to 54.6%)`, or a dash where nothing was measured; a proportion knows its interval."""
+    ends = found.interval if isinstance(found, Proportion) else interval
+    said = percent(found)
+    return said if said == "–" or ends is None else f"{said} ({between(ends)})"

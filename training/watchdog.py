@@ -11,10 +11,10 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from critics.errors import RunFailed
 
@@ -55,6 +55,21 @@ class Progress:
     waiting_for: str
     done: int = 0
     total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """Content of a heartbeat file: a line's progress, when it was made and where."""
+
+    line: str
+    stage: Stage
+    waiting_for: str
+    done: int
+    total: int | None
+    beats: int
+    since: str
+    host: str = field(default_factory=socket.gethostname)
+    pid: int = field(default_factory=os.getpid)
 
 
 OnProgress = Callable[[Progress], None]
@@ -103,21 +118,12 @@ class Heartbeat:
         if what == self._last and now - self._written < WRITE_S:
             return
         self._last, self._written = what, now
-        content = {
-            "line": self.name,
-            "stage": progress.stage,
-            "waiting_for": progress.waiting_for,
-            "done": progress.done,
-            "total": progress.total,
-            "beats": self._beats,
-            "since": datetime.now(UTC).isoformat(timespec="seconds"),
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
-        }
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        beat = Beat(self.name, **asdict(progress), beats=self._beats, since=since)
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-            beside.write_text(json.dumps(content) + "\n")
+            beside.write_text(json.dumps(asdict(beat)) + "\n")
             beside.replace(self.path)
 
     def stop(self) -> None:
@@ -151,16 +157,15 @@ class Watchdog:
             if self._seen.get(path, ("", 0.0))[0] != content:
                 self._seen[path] = (content, now)
             silent_s = now - self._seen[path][1]
-            record = json.loads(content)
-            if silent_s > self.budgets_s[record["stage"]]:
-                raise StageStalled(_diagnosis(record, silent_s, self.folder))
+            beat = Beat(**json.loads(content))
+            if silent_s > self.budgets_s[beat.stage]:
+                raise StageStalled(_diagnosis(beat, silent_s, self.folder))
 
 
-def _diagnosis(record: Mapping[str, Any], silent_s: float, folder: Path) -> str:
-    stage: Stage = record["stage"]
-    total = "" if record["total"] is None else f" of {record['total']}"
+def _diagnosis(beat: Beat, silent_s: float, folder: Path) -> str:
+    total = "" if beat.total is None else f" of {beat.total}"
     return (
-        f"{record['line']}: {stage} made no progress for {silent_s:.0f} s, waiting for {record['waiting_for']} "
-        f"({record['done']}{total} done; last progress {record['since']}, process {record['pid']} on "
-        f"{record['host']}); {REMEDIES[stage]}; {folder.parent} holds what is finished: run the command again"
+        f"{beat.line}: {beat.stage} made no progress for {silent_s:.0f} s, waiting for {beat.waiting_for} "
+        f"({beat.done}{total} done; last progress {beat.since}, process {beat.pid} on {beat.host}); "
+        f"{REMEDIES[beat.stage]}; {folder.parent} holds what is finished: run the command again"
     )

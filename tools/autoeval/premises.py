@@ -42,7 +42,7 @@ from training.configuration.run import ArmConfig, SingleConfig, load_run
 from training.curation.filters import judged
 from training.outcomes import Table, mean, pooled, table_of
 from training.records.store import write_json
-from training.reporting.costs import spent_in
+from training.reporting.runs import spent_in
 from training.rounds.problems import drawn
 from training.workers.strategies import named_models, quiet_policy
 

@@ -44,7 +44,7 @@ def show(name: str, rows: Sequence[BenchRow], as_json: bool, *, repeats: int) ->
 
 def provenance(repeats: int) -> dict[str, Any]:
     """Return what the numbers come from: code, machine, repeats, and the process's peak memory."""
-    from training.lineage.provenance import commit
+    from training.rounds.run import commit
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {

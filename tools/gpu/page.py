@@ -6,7 +6,7 @@ from pathlib import Path
 from critics.errors import InputError
 from tools.gpu.parts import PARTS
 from tools.gpu.results import MINUTES, CellResult, PartResult, read_all
-from training.tables import markdown
+from training.outcomes import markdown
 
 TEMPLATE = Path(__file__).with_name("page.md")
 """The page without what was measured."""

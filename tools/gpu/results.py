@@ -33,8 +33,8 @@ from critics.workers.own_time import die_with_parent
 from tools.gpu.cells import BenchCell, BenchRow, Setting, settle, started
 from tools.gpu.parts import PARTS
 from training.hardware import num_cores
-from training.lineage.provenance import commit, version
 from training.records.store import make_folder, write_json
+from training.rounds.run import commit, version
 
 LIBRARIES = ("torch", "transformers", "peft", "accelerate", "bitsandbytes", "vllm", "flash-attn", "triton")
 FINISHED = "finished"

@@ -12,12 +12,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from critics.errors import InputError
-from training.autoeval.errors import CELLS, verifier_record
-from training.autoeval.scores import STRATA
+from training.autoeval.scores import CELLS, STRATA, verifier_record
 from training.figures import INKS, MARKERS, drawing, percent_scale, with_band
-from training.outcomes import Record, Table, pooled, table_of
+from training.outcomes import Record, Table, between, markdown, percent, pooled, table_of
 from training.records.run_folder import scores_files
-from training.tables import between, markdown, percent
 
 LARGEST = 20
 """Categories up to here are in the paper's counts of verifiers' answers (figures 21 and 22)."""

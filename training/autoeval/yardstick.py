@@ -7,8 +7,8 @@ generated problems -> round trips, once or several times -> verdicts -> scores
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from critics.errors import InputError
 from critics.judge import Judging
@@ -21,10 +21,19 @@ from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from rollout.settings import RoundTripSettings
 from rollout.strategies.round_trip import after_rounds, travel
-from training.autoeval.errors import measure_false_positives, verifier_pairs, verifier_rows, verifier_score
-from training.autoeval.scores import STRATA, pooled_scores, repeated, score_report, strata_of
+from training.autoeval.scores import (
+    STRATA,
+    measure_false_positives,
+    pooled_scores,
+    repeated,
+    score_report,
+    strata_of,
+    verifier_pairs,
+    verifier_rows,
+    verifier_score,
+)
 from training.curation.filters import judged
-from training.lessons.teaching import Taught, Way, both_ways
+from training.lessons.teaching import ExampleRecord, Way, both_ways
 from training.outcomes import Record
 
 FIVE = ("autoeval:3CNF:12", "autoeval:PL:12", "autoeval:FOL:8,12", "autoeval:FOL:8,12:english", "autoeval:RE:2")
@@ -33,7 +42,9 @@ _ALL = re.compile(r"autoeval:all(:paper)?(@\d+)?", re.IGNORECASE)
 _NAME = re.compile(
     r"autoeval:(PL|3CNF|FOL|RE):(\d+)(?:,(\d+))?(?::(synthetic|english))?(:paper)?(?:@(\d+))?", re.IGNORECASE
 )
-_AS_DRAWN: Mapping[str, Any] = {"constant": True, "distinct": "text"}
+Keys = Mapping[str, int | str | None]
+"""Keys of a generator of formulas."""
+_AS_DRAWN: Keys = {"constant": True, "distinct": "text"}
 """The paper's own distribution: what its grammar makes, tautologies and repeats under other names included."""
 
 
@@ -43,7 +54,7 @@ class Benchmark:
 
     name: str
     dataset: str
-    keys: Mapping[str, Any]
+    keys: Keys
     up_to: int | None = None
     """The last category, as the d of the paper's S_cal(D, d); None: all that the data set has."""
 
@@ -87,7 +98,7 @@ def read_benchmark(name: str) -> Benchmark:
             "behind it :paper for the paper's own distribution, and @4 for categories up to 4"
         )
     up_to = None if last is None else int(last)
-    drawn = dict(_AS_DRAWN) if as_drawn else dict[str, Any]()
+    drawn: Keys = _AS_DRAWN if as_drawn else {}
     if objects is not None:
         dataset = "autoeval-fol" if (words or "synthetic").lower() == "synthetic" else "autoeval-fol-english"
         keys = {"num_predicates": int(size), "num_objects": int(objects), **drawn}
@@ -97,23 +108,13 @@ def read_benchmark(name: str) -> Benchmark:
     return Benchmark(name, f"autoeval-{kind.lower()}", {"num_propositions": int(size), **drawn}, up_to)
 
 
-class TripSource(Protocol):
-    """Whatever makes round trips, or has them already."""
-
-    def attempts(
-        self, policy: ChatPolicy, problems: Sequence[Problem], sampling: Sampling, *, seed: int
-    ) -> Iterator[Trace]:
-        """Yield a trip for each problem."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
     """Round trips as a strategy of a run (a `training.workers.strategies.Strategy`): into words and back.
 
     AutoEval names back-translation with its own results as future work (section 6). A certified trip (formula,
     description, formula) gives two examples, one each way, with the digest of the certificate. The certificate says
-    that the trip came back; that the description itself is right it does not say (`training.autoeval.errors`).
+    that the trip came back; that the description itself is right it does not say (`training.autoeval.scores`).
     """
 
     settings: RoundTripSettings = field(default_factory=RoundTripSettings)
@@ -127,7 +128,7 @@ class RoundTrips:
         assert not hinted
         return travel(cast("ChatPolicy", policy), problems, self.settings, sampling, seed=seed)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[ExampleRecord]:
         """Return two examples for each kept trip."""
         return [example for trace in traces for example in both_ways(trace, self.ways)]
 
@@ -145,8 +146,8 @@ class Asked:
     strategy: RoundTrips
     sampling: Sampling
     batch_size: int
-    source: TripSource | None = None
-    """Source of the trips, such as a store; None: the strategy."""
+    source: Callable[..., Iterator[Trace]] | None = None
+    """The strategy's `attempts`, or those of a store before it; None: the strategy's."""
 
 
 def measure_trips(
@@ -157,19 +158,19 @@ def measure_trips(
     *,
     seed: int,
     runs: int = 1,
-    keep: Callable[[dict[str, Any]], None] = lambda _: None,
+    keep: Callable[[Trace], None] = lambda _: None,
 ) -> tuple[Record, list[Trace]]:
-    """Return a benchmark's results in JSON and the first run's judged trips; `keep` gets every run's, in JSON.
+    """Return a benchmark's results in JSON and the first run's judged trips; `keep` gets every run's.
 
     Runs differ in their seeds alone. What the critic's failures touch counts for nothing.
     """
-    source, trips = asked.source or asked.strategy, list[list[Trace]]()
+    attempts, trips = asked.source or asked.strategy.attempts, list[list[Trace]]()
     for run in range(runs):
         own_seed, listed = derived_seed(seed, "benchmark", run), batches(problems, asked.batch_size)
-        made = (t for batch in listed for t in source.attempts(policy, batch, asked.sampling, seed=own_seed))
+        made = (t for batch in listed for t in attempts(policy, batch, asked.sampling, seed=own_seed))
         trips.append(list(judged(made, judging)))
         for trace in trips[-1]:
-            keep({**trace.record(), "id": f"{trace.id}@{run}"})
+            keep(replace(trace, id=f"{trace.id}@{run}"))
     found: Record = {
         "n": len(problems),
         "by": problems[0].meta["by"] if problems else "operators",

@@ -17,13 +17,12 @@ from training.commands.options import say
 from training.configuration.run import RunConfig
 from training.curation.filters import judged
 from training.logs import tracked
-from training.outcomes import Proportion, Record
+from training.outcomes import Proportion, Record, with_interval
 from training.records.open_store import OpenStore
 from training.records.store import write_records
-from training.reporting.proofs import proof_lines
+from training.reporting.traces import proof_lines
 from training.rounds.problems import held_out_problems, load_problems
 from training.rounds.rollout_store import stored_strategy
-from training.tables import with_interval
 from training.workers.strategies import Strategy, quiet_policy, strategy_of
 
 TRUSTED_PROOFS = 3

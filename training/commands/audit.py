@@ -4,7 +4,7 @@ from collections.abc import Set
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -77,7 +77,7 @@ def audit(
     from training.commands.audit_data import LabelAudit, audit_labels
     from training.commands.audit_reward import RewardAudit, audit_reward
 
-    given: dict[str, Any] = context.params
+    given = context.params
     if source is None and context.info_name == "audit-data":
         raise InputError("audit-data: name the rows, a published file, a generator, or reasoning-gym:TASK")
     of_labels, of_rewards = _refuse(context, source, reward)

@@ -3,9 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from critics.replay.grades import count_by_grade
 from training.commands.attempts import judging
@@ -26,10 +26,9 @@ from training.exchange.gold_labels import (
     way_of,
 )
 from training.exchange.rationales import Reading
-from training.lineage.kept import free_name, new_folder, slim
-from training.outcomes import Proportion
+from training.lineage.kept import made_already, new_folder, slim
+from training.outcomes import Interval, Proportion, with_interval
 from training.records.store import write_json, write_records
-from training.tables import with_interval
 
 _MOST = 5
 """Wrong labels that are printed; all are in the folder."""
@@ -61,7 +60,8 @@ def audit_labels(asked: LabelAudit) -> bool:
     Each label that is checked has certificates: of a right one a proof, of a wrong one a proof of another answer or
     cases that show that nothing follows. What is not read, not decided or contradicts itself is not checked.
     """
-    free_name(asked.out)
+    if asked.out is not None:
+        made_already(asked.out, "")
     reading = Reading(read_columns(asked.columns), read_answers(asked.answers), None, asked.dataset)
     labelled = read_labelled(asked.source, reading, asked.num, asked.seed, asked.encoding)
     for line in labelled.told:
@@ -120,22 +120,30 @@ def figures(findings: Sequence[Finding], labelled: Labelled, source: str) -> Map
     }
 
 
-def _rate(count: int, n: int) -> dict[str, object]:
-    """Return the share of wrong labels among those checked; null where none was."""
+class WrongRate(TypedDict):
+    """Share of wrong labels among those checked; None where none was."""
+
+    wrong: int
+    n: int
+    rate: float | None
+    interval: Interval
+
+
+def _rate(count: int, n: int) -> WrongRate:
     found = Proportion(count, n)
-    interval = [round(end, 4) for end in found.interval]
-    return {"wrong": count, "n": n, "rate": round(found.rate, 4) if n else None, "interval": interval}
+    low, high = found.interval
+    rate = round(found.rate, 4) if n else None
+    return {"wrong": count, "n": n, "rate": rate, "interval": (round(low, 4), round(high, 4))}
 
 
-def _write(out: Path, findings: Sequence[Finding], labelled: Labelled, told: Mapping[str, Any]) -> None:
+def _write(out: Path, findings: Sequence[Finding], labelled: Labelled, told: object) -> None:
     """Write the folder of an audit, whole or not at all: every label with its columns, certificates, figures."""
-    lines: list[dict[str, Any]] = []
-    for finding in findings:
-        row = labelled.rows.get(finding.problem.id)
-        lines.append({**finding.record(), "row": finding.problem.record() if row is None else dict(row.values)})
-    for bad in labelled.unreadable:
-        said = {"reason": bad.reason, "feedback": bad.feedback, "row": bad.row}
-        lines.append({"id": bad.id, "outcome": NOT_CHECKED, **said})
+    given = [labelled.rows.get(finding.problem.id) for finding in findings]
+    lines = [
+        {**finding.record(), "row": finding.problem.record() if row is None else row.values}
+        for finding, row in zip(findings, given, strict=True)
+    ]
+    lines += [{"id": bad.id, "outcome": NOT_CHECKED, **asdict(bad)} for bad in labelled.unreadable]
     with new_folder(out) as folder:
         write_records(folder / "labels.jsonl", lines)
         proofs = (slim(proof) for finding in findings for proof in finding.proofs)
@@ -165,5 +173,5 @@ def _show(told: Mapping[str, Any], out: Path | None) -> None:
         say(f"all labels are in {out / 'labels.jsonl'}; `certistar recheck {out / 'certificates.jsonl'}`")
 
 
-def _said(rate: Mapping[str, Any]) -> str:
+def _said(rate: WrongRate) -> str:
     return with_interval(rate["rate"], rate["interval"])

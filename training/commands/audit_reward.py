@@ -1,7 +1,7 @@
 """`audit --reward`: probes against anybody's reward function."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from rollout.records.traces import Trace
 from training.commands.attempts import attempts_that_are
 from training.commands.options import say
 from training.configuration.section import nearest
-from training.exchange.columns import read_answers, read_columns
+from training.exchange.columns import Values, read_answers, read_columns
 from training.exchange.rationales import Reading, as_they_stand, read_table
+from training.outcomes import between
 from training.records.tables import read_rows
 from training.rewards.findings import AuditLimits, RewardReport, WrongCase, audited
 from training.rewards.probes import (
@@ -30,7 +31,6 @@ from training.rewards.probes import (
     gold_word,
 )
 from training.rewards.rewarding import rewarding
-from training.tables import between
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _demonstrations(asked: RewardAudit, num: int) -> tuple[list[Demonstration], 
     return found[:num], len(rows) - len(found)
 
 
-def _rows(source: str, asked: RewardAudit) -> Iterator[tuple[Mapping[str, object], Trace]]:
+def _rows(source: str, asked: RewardAudit) -> Iterator[tuple[Values, Trace]]:
     """Yield the rows of a file that can be read, with what they are as attempts."""
     found = read_rows(source)
     if any(is_object(row.values.get("problem")) for rows in found for row in rows.rows):

@@ -28,7 +28,7 @@ from training.curation.filters import judged
 from training.outcomes import Record, pooled
 from training.records.open_store import OpenStore
 from training.records.store import read_records, write_json, write_records, write_text
-from training.reporting.costs import SPENT, spent_in, spent_on
+from training.reporting.runs import SPENT, spent_in, spent_on
 from training.rounds.entry import Measuring
 from training.rounds.rollout_store import stored_strategy
 from training.workers.strategies import NamedModel, Strategy, forget_models, quiet_policy
@@ -147,7 +147,7 @@ def _planned(
     models: Sequence[NamedModel], listed: Sequence[str], asked: BenchmarkOptions, on: str | None
 ) -> Iterator[str]:
     """Yield for people what each model would be asked; raises `CannotFit` where a benchmark could not be asked."""
-    from training.planning.requests import plan
+    from training.planning.forecast import plan
 
     with JudgePool() as judges, DialogReviewPool(timeout_s=models[0].config.actor_critic.timeout_s) as reviews:
         for model, arm, name in product(models, asked.arms or [None], listed):
@@ -180,22 +180,22 @@ def _short(name: str) -> str:
 def _measured(model: _Model, name: str, folder: Path | None, judging: Judging) -> Record:
     """Measure a model on one benchmark, write and print what came out, and return it in JSON."""
     if name.startswith("verify:"):
-        record, attempts = _verified(model, Path(name.partition(":")[2]), judging), list[Record]()
+        record, attempts = _verified(model, Path(name.partition(":")[2]), judging), list[Trace]()
     else:
         record, attempts = _travelled(model, name, judging)
     others = [record["spent"]] if "spent" in record else []  # of replies that are in no attempt
-    spent = pooled([spent_on(map(read_trace, attempts)), *others], SPENT)
+    spent = pooled([spent_on(attempts), *others], SPENT)
     record = {"model": model.named.label, **record, "spent": spent}
     if not model.asked.as_json:
         _say(record)
     if folder is not None:
         if attempts:
-            write_records(folder / "traces.jsonl", (dict(each) for each in attempts), checksum=True)
+            write_records(folder / "traces.jsonl", (each.record() for each in attempts), checksum=True)
         write_json(folder / "scores.json", record)
     return record
 
 
-def _travelled(model: _Model, name: str, judging: Judging) -> tuple[Record, Sequence[Record]]:
+def _travelled(model: _Model, name: str, judging: Judging) -> tuple[Record, Sequence[Trace]]:
     config, asked, arm = model.named.config, model.asked, model.arm(TRIPS)
     if not isinstance(arm.strategy, RoundTripConfig):
         raise InputError(f"--arm {arm.name}: {name} is asked in round trips; name an arm with `strategy: round-trip`")
@@ -205,8 +205,8 @@ def _travelled(model: _Model, name: str, judging: Judging) -> tuple[Record, Sequ
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
     strategy = RoundTrips(settings, settings.learn)
     stored = model.stored(strategy, config, arm.model_copy(update={"strategy": settings}))
-    trips_of = Asked(strategy, sampling, config.evaluation.batch_size, stored)
-    policy, attempts = model.policy(arm, config), list[Record]()
+    trips_of = Asked(strategy, sampling, config.evaluation.batch_size, stored.attempts)
+    policy, attempts = model.policy(arm, config), list[Trace]()
     found, trips = measure_trips(
         policy, problems, trips_of, judging, seed=asked.seed, runs=asked.runs, keep=attempts.append
     )

@@ -9,9 +9,9 @@ import typer
 
 from critics.errors import InputError
 from training.commands.options import Json, say
+from training.outcomes import console, grid, latex
 from training.records.run_folder import scores_files
 from training.records.store import write_json, write_text
-from training.tables import console, grid, latex
 
 EXAMPLE = "certistar compare checkpoints/demo --json"
 

@@ -84,7 +84,7 @@ def evaluate(
     from critics.judge import JudgePool
     from rollout.actor_critic.feedback import DialogReviewPool
     from training.configuration.run import load_run
-    from training.planning.requests import plan
+    from training.planning.forecast import plan
     from training.rounds.entry import Measuring, entry
     from training.rounds.problems import drawn_by_dataset, held_out_problems, read_problems, unshown
     from training.workers.strategies import named_models

@@ -78,7 +78,7 @@ def explain(
 def _of_runs(name: str, folders: list[Path], as_json: bool) -> None:
     """Show the attempts below runs that have an id, or a certificate of a digest that begins so, with their proofs."""
     from training.commands.traces import find_traces
-    from training.reporting.proofs import trace_lines
+    from training.reporting.traces import trace_lines
 
     found = list(find_traces(name, folders))
     if not found:
@@ -150,7 +150,7 @@ def _pieces(verdict: Verdict, trace: Trace) -> Iterator[ShownPiece]:
 
 def _lines(trace: Trace, verdict: Verdict, pieces: list[ShownPiece]) -> Iterator[str]:
     if verdict.coverage is None:
-        from training.reporting.proofs import trace_lines
+        from training.reporting.traces import trace_lines
 
         yield from trace_lines(trace)
         return

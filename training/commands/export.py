@@ -45,11 +45,10 @@ def export(
     attempts against refuted ones at the same problem. `--to rewards` writes a file of problems with their prompts, for
     GRPO with certificates as the reward (docs/rewards.md).
     """
-    from training.exchange.exports import STEP_SHAPES
+    from training.exchange.exports import PREFERENCES, STEP_SHAPES
     from training.exchange.exports import export as exported
-    from training.exchange.finding import find_dataset
+    from training.exchange.parcels import find_dataset
     from training.records.store import write_records
-    from training.rewards.preferences import SHAPES as PREFERENCES
 
     traces = folder / "traces.jsonl" if folder.is_dir() else folder
     if to == "rewards":
@@ -72,22 +71,22 @@ def _steps(path: Path, shape: str, jobs: int, timeout_s: float) -> Iterator[dict
     from critics.judge import slim
     from critics.verdict import read_verdict
     from training.commands.attempts import judging, read_attempts
-    from training.exchange.exports import JudgedText, step_row
+    from training.exchange.exports import step_row
 
     given = read_attempts(path)
     verdicts = judging(jobs, timeout_s, anew=True)(slim(each.record) for each in given)
     for each, found in zip(given, verdicts, strict=True):
         prompt = each.record.get("prompt")
-        text = JudgedText(each.attempt, read_verdict(found), prompt if isinstance(prompt, str) else None)
-        if (row := step_row(text, shape)) is not None:
+        asked = prompt if isinstance(prompt, str) else None
+        if (row := step_row(each.attempt, read_verdict(found), asked, shape)) is not None:
             yield row
 
 
 def _preferred(path: Path, to: str, out: Path, verdicts: Path | None, jobs: int, timeout_s: float) -> dict[str, int]:
     """Write preferences of a file's attempts, and return their counts."""
     from training.commands.attempts import judging, read_attempts_that_are, taught, traces_that_are, with_verdicts
+    from training.exchange.exports import preferences
     from training.records.store import write_records
-    from training.rewards.preferences import preferences
 
     records, rejected = read_attempts_that_are(path)
     found = list(with_verdicts(records, path, verdicts, judging(jobs, timeout_s, anew=True), rejected))

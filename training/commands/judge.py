@@ -29,6 +29,7 @@ def judge(
     from critics.replay.grades import count_by_grade
     from rollout.records.traces import read_judgement
     from training.commands.attempts import judging, read_attempts
+    from training.outcomes import console
     from training.reporting.programs import (
         blind_attempts,
         error_columns,
@@ -37,7 +38,6 @@ def judge(
         program_table,
         read_programs,
     )
-    from training.tables import console
 
     given, judge_all = read_attempts(file, problems), judging(jobs, timeout)
     if not given:

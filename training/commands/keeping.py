@@ -1,6 +1,7 @@
 """Work of `filter`: tables of rationales or judged attempts in, a folder that can be trained on out."""
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -25,11 +26,11 @@ from training.commands.attempts import (
     traces_that_are,
     with_verdicts,
 )
-from training.commands.options import print_counts, say
+from training.commands.options import say
 from training.configuration.learning import CERTIFIED, KEEPS, Keep, Text
 from training.configuration.section import nearest
 from training.curation.filters import FITS_ANOTHER, independent, is_certified, judged, kept, kept_by_grade, select
-from training.curation.outcomes import coverage, meanings, told
+from training.curation.outcomes import About, KeptSummary, coverage, meanings, told
 from training.exchange.columns import read_answers, read_columns
 from training.exchange.rationales import (
     Reading,
@@ -138,9 +139,7 @@ def _digest(found: Sequence[Rows | bytes], asked: FilterOptions, revoked: Revoca
     return made.hexdigest()
 
 
-def _filter_table(
-    found: Sequence[Rows], source: Path, keep: Keep, asked: FilterOptions, made_of: str
-) -> Mapping[str, Any]:
+def _filter_table(found: Sequence[Rows], source: Path, keep: Keep, asked: FilterOptions, made_of: str) -> KeptSummary:
     """Judge a table's rationales, write what is kept, and say how each column was read; return the summary."""
     given = read_columns(asked.columns), read_answers(asked.answers)
     reading = Reading(*given, asked.format, asked.dataset, asked.limit)
@@ -158,7 +157,7 @@ def _filter_table(
     table = read_table(found, reading, source)
     for line in table.told:
         say(line)
-    about: dict[str, Any] = {"as": reading.format, "made_of": made_of}
+    about: About = {"as": reading.format, "made_of": made_of}
     opened = asked.out.with_name(f".{asked.out.name}.open")
     if asked.formalise is None:
         attempts = as_they_stand(table)
@@ -169,7 +168,8 @@ def _filter_table(
     judge_all = judging(asked.jobs, asked.timeout_s, anew=True)
     traces = list(judged(attempts, judge_all))
     candidates, failed = _derived(traces, asked, judge_all)
-    about |= {"cut_failed": failed} if failed else {}
+    if failed:
+        about["cut_failed"] = failed
     summary = write_dataset(traces, candidates, table, keep, asked.out, about, judge_all)
     opened.unlink(missing_ok=True)
     if not asked.as_json:
@@ -184,7 +184,7 @@ def _config(told: str) -> "RunConfig":
 
     path = Path(told)
     data = read_yaml(path)
-    own: Mapping[str, object] = data.get("sampling") or {}
+    own: Any = data.get("sampling") or {}
     sampling = {"temperature": 0, "max_new_tokens": 2048, **own}
     return validated(RunConfig, {"name": path.stem, **data, "sampling": sampling}, [], path)
 
@@ -238,7 +238,7 @@ def _keep_attempts(
     keep: Keep,
     asked: FilterOptions,
     made_of: str,
-) -> Mapping[str, Any]:
+) -> KeptSummary:
     """Write what is kept of judged attempts; return the summary."""
     judge_all = judging(asked.jobs, asked.timeout_s)
     traces = list(traces_that_are(believed, rejected))
@@ -247,21 +247,20 @@ def _keep_attempts(
     chosen, foreign = independent(select(candidates, keep), keep, judge_all)
     rejected += [{"id": id_, "reason": FITS_ANOTHER} for id_ in foreign]
     lessons = list(taught(chosen, rejected))
-    examples = [example.record() for example in file_examples(lessons)]
+    examples = file_examples(lessons)
     derived = [trace for trace in lessons if trace.derived_from]
     origins |= {trace.id: origin(trace.record()) for trace in derived}
-    made: dict[str, Any] = {"kept_by_grade": kept_by_grade(lessons)} if keep == "proved" else {}
-    if asked.text == "proved":
-        from training.curation.derivation import cut_counts
-
-        made = cut_counts(lessons, failed) | made
     known = {trace.id for trace in traces}
-    num_unread = sum(each["id"] not in known for each in rejected)
-    more = {**made, **coverage(lessons), "examples": len(examples), "keep": keep, "made_of": made_of}
-    summary = {**summary_of(traces, num_unread, len(lessons)), **more}
-    summary |= {"rejected": rejected} if rejected else {}
+    summary: KeptSummary = summary_of(traces, sum(each["id"] not in known for each in rejected), len(lessons))
+    if asked.text == "proved":
+        summary.update({"cut": len(derived), "cut_failed": failed})
+    if keep == "proved":
+        summary["kept_by_grade"] = kept_by_grade(lessons)
+    summary = {**summary, **coverage(lessons), "examples": len(examples), "keep": keep, "made_of": made_of}
+    if rejected:
+        summary["rejected"] = rejected
     ids = {trace.id for trace in lessons} | {each["id"] for each in rejected}
-    left = [*({**each} for each in rejected), *rejections(candidates, ids, (), keep)]
+    left = [*rejected, *rejections(candidates, ids, (), keep)]
     with new_folder(asked.out) as folder:
         if asked.text == "proved":
             write_records(folder / DERIVED, (trace.record() for trace in derived), checksum=True)
@@ -278,12 +277,12 @@ def _derived(traces: Sequence[Trace], asked: FilterOptions, judge_all: Judging) 
     return derive(traces, judge_all)
 
 
-def _show(summary: Mapping[str, Any], asked: FilterOptions) -> None:
+def _show(summary: KeptSummary, asked: FilterOptions) -> None:
     """Print a filter's result: for people what became of the rows, in words."""
     if asked.as_json:
-        print_counts(summary, as_json=True)
+        print(json.dumps(summary))
         return
-    counts: Mapping[str, int] = summary["outcomes"]
+    counts = summary.get("outcomes", {})
     for line in (told(counts, summary.get("grades", {})), *meanings(counts)):
         say(line)
     if why := summary.get("most_often_unread"):
@@ -292,4 +291,4 @@ def _show(summary: Mapping[str, Any], asked: FilterOptions) -> None:
         shown = ", ".join(f"{num} by {who.replace('_', ' ')}" for who, num in scored.items() if who != "not_checked")
         say(f"rewarded: {shown}; {scored['not_checked']} not checked; rescored.jsonl has our rewards")
     shown = f"`certistar explain {asked.out} ROW` shows what stands behind a row"
-    say(f"kept {summary['kept']} ({summary['keep']}) in {asked.out}; {shown}")
+    say(f"kept {summary['kept']} ({asked.keep}) in {asked.out}; {shown}")

@@ -1,16 +1,36 @@
 """`lineage`: from an adapter down to the proofs that it was trained on; `lineage --revoke`: from a proof upwards."""
 
 import json
+import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from critics.errors import InputError
+from rollout.records.traces import read_trace
+from training.commands.attempts import judging
 from training.commands.options import Jobs, Json, Runs, Timeout, say
-
-if TYPE_CHECKING:
-    from training.lineage.adapters import AdapterFolder
+from training.commands.traces import trace_files
+from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
+from training.lineage.entries import (
+    REVOKED,
+    LineageError,
+    Revocations,
+    engine_name,
+    lineage_digest,
+    lines_of_round,
+    read_revocations,
+    round_of,
+)
+from training.lineage.kept import CERTIFICATES
+from training.lineage.revocation import mark_adapter, taint, verify, write_mark
+from training.records.run_folder import locked
+from training.records.store import StoreError, is_stored, read_records, write_json
+from training.reporting.traces import trace_lines
 
 EXAMPLE = "certistar lineage checkpoints/smoke/strict/seed-0/round-000/adapter --verify"
 
@@ -32,15 +52,8 @@ def lineage(
 ) -> None:
     """Show what an adapter was trained on, down to one proof; or revoke a certificate, and mark what rests on it."""
     if revoked or context.info_name == "revoke":
-        from training.commands.revoke import revoke
-
         revoke(target, runs or [Path("checkpoints")], as_json)
         return
-    from training.commands.attempts import judging
-    from training.lineage.adapters import ancestors, find_adapters, read_adapter
-    from training.lineage.entries import REVOKED, LineageError
-    from training.lineage.revocation import verify
-
     folder = Path(target)
     adapter = read_adapter(folder)
     if adapter.entries is None:
@@ -63,7 +76,7 @@ def lineage(
         raise typer.Exit(1)
 
 
-def _summary(adapter: "AdapterFolder") -> dict[str, Any]:
+def _summary(adapter: AdapterFolder) -> dict[str, Any]:
     origins = [entry.origin for entry in adapter.entries or ()]
     samplers = ("unknown" if origin.policy is None else origin.sampler or "base" for origin in origins)
     return {
@@ -81,15 +94,11 @@ def _summary(adapter: "AdapterFolder") -> dict[str, Any]:
     }
 
 
-def _one_proof(adapter: "AdapterFolder", line: Path) -> dict[str, Any] | None:
+def _one_proof(adapter: AdapterFolder, line: Path) -> dict[str, Any] | None:
     """Return the last example with a certificate, its place in the lineage and its trace; None where there is none.
 
     The trace (`judged`) is None where it does not stand beside the adapter, below `line`.
     """
-    from rollout.records.traces import read_trace
-    from training.lineage.entries import lineage_digest, lines_of_round, round_of
-    from training.records.store import StoreError, is_stored
-
     entries = adapter.entries or []
     place = next((i for i in reversed(range(len(entries))) if entries[i].origin.certificate is not None), None)
     if place is None:
@@ -108,9 +117,6 @@ def _one_proof(adapter: "AdapterFolder", line: Path) -> dict[str, Any] | None:
 
 def _print(told: dict[str, Any]) -> None:
     """Print the adapter and what it goes back to, each with its counts, and the proof."""
-    from rollout.records.traces import read_trace
-    from training.reporting.proofs import trace_lines
-
     for each in (told, *told["chain"]):
         print(f"{each['adapter']}  weights {str(each['weights'])[:12]}  lineage {str(each['root'])[:12]}")
         of = f"{each['examples']} examples from {each['traces']} traces about {each['problems']} problems"
@@ -136,3 +142,98 @@ def _print(told: dict[str, Any]) -> None:
             say(f"does not fit: {failure}")
         if not checks["failures"]:
             say("verified: " + ", ".join(f"{num} {kind}" for kind, num in checks["checked"].items()))
+
+
+_DIGEST = re.compile(r"[0-9a-f]{8,64}")
+_CRITIC = re.compile(r"(?:certistar-)?([\w-]+)[@/](\w[\w.]*)")
+
+
+def revoke(target: str, folders: list[Path], as_json: bool) -> None:
+    """Believe a certificate no longer: list and mark the examples, adapters and reports that rest on it."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(f"{folder}: there is no such folder; name runs, or folders with runs, by --run")
+    runs = sorted({path.parent.resolve() for folder in folders for path in folder.rglob("lines.json")})
+    adapters = [AdapterFolder(each.path.resolve(), each.manifest) for each in find_adapters(folders)]
+    reports: list[str] = []
+    with ExitStack() as locks:
+        for run in runs:
+            locks.enter_context(locked(run))
+        revoked = _meant(target, adapters, folders)
+        for run in runs:
+            revoked |= read_revocations(run)
+        found = taint(adapters, revoked)
+        for run in runs:
+            own = [each for each in found.adapters if each.adapter.path.is_relative_to(run)]
+            write_mark(run, revoked, own)
+            reports += [(run / "report.html").as_posix()] if own and (run / "report.html").exists() else []
+        for each in found.adapters:
+            mark_adapter(each, revoked)
+    datasets = _mark_datasets(folders, revoked)
+    for run in runs:
+        if (run / "report.json").exists():  # which now says what is revoked
+            from training.reporting.comparison import write_report
+
+            write_report(run, partial=True)
+    tainted = [each.record() for each in found.adapters]
+    unknown = [adapter.path.as_posix() for adapter in found.unknown]
+    if as_json:
+        listed = [{"dataset": folder, "examples": examples} for folder, examples in datasets.items()]
+        told = {"revoked": revoked.record(), "adapters": tainted, "reports": reports, "unknown": unknown}
+        print(json.dumps({**told, "datasets": listed}))
+        return
+    lines = [(f"dataset {folder}: {len(own)} of its examples revoked", own) for folder, own in datasets.items()]
+    lines += [(f"adapter {each['adapter']}: {each['because']}", each["examples"]) for each in tainted]
+    for said, examples in lines:
+        print("\n".join([said, *(f"  example {example}" for example in examples)]))
+    for report in reports:
+        print(f"report {report}")
+    for path in unknown:
+        say(f"adapter {path} has no lineage: whether it rests on this is not known")
+    num = len(tainted)
+    say(f"{num} adapters and {len(reports)} reports are tainted; {REVOKED} marks them, and `run` refuses them")
+
+
+def _mark_datasets(folders: Iterable[Path], revoked: Revocations) -> dict[str, list[str]]:
+    """Mark the kept folders outside of runs that rest on what is revoked; return the examples that do, by folder."""
+    marked: dict[str, list[str]] = {}
+    for path in sorted({path.resolve() for folder in folders for path in folder.rglob(CERTIFICATES)}):
+        folder = path.parent
+        if not is_stored(folder.with_name("traces.jsonl")) and (found := revoked.among(folder)):
+            both = read_revocations(folder) | revoked
+            write_json(folder / REVOKED, {"revoked": both.record(), "examples": found})
+            marked[folder.as_posix()] = found
+    return marked
+
+
+def _meant(target: str, adapters: Iterable[AdapterFolder], folders: list[Path]) -> Revocations:
+    """Return what is to be revoked; raises `InputError` where nothing has it, since a slip would mark nothing."""
+    origins = [entry.origin for adapter in adapters for entry in adapter.entries or ()]
+    pairs = {(o.certificate, o.engine or "") for o in origins if o.certificate is not None}
+    if (critic := _CRITIC.fullmatch(target)) is not None:
+        wanted = {f"certistar-{critic[1]}/{critic[2]}", f"{critic[1]}/{critic[2]}"}
+        known = {engine for _, engine in pairs}
+        if not wanted & known:
+            known |= {engine for _, engine in _certificates(folders)}
+        if not wanted & known:
+            raise InputError(f"revoke {target!r}: certificates found are of {', '.join(sorted(known)) or 'no critic'}")
+        return Revocations(engines=frozenset(wanted & known))
+    if _DIGEST.fullmatch(target) is None:
+        raise InputError(
+            f"revoke {target!r}: write a certificate's digest, at least its first 8 digits, or a critic with its "
+            "version, such as horn@1"
+        )
+    digests = {digest for digest, _ in pairs if digest.startswith(target)}
+    digests = digests or {digest for digest, _ in _certificates(folders) if digest.startswith(target)}
+    if len(digests) != 1:
+        raise InputError(f"revoke {target!r}: {len(digests)} certificates begin so; see `certistar explain`")
+    return Revocations(frozenset(digests))
+
+
+def _certificates(folders: list[Path]) -> Iterator[tuple[str, str]]:
+    """Yield the certificates of all attempts, those that nothing was trained on too."""
+    for path in trace_files(folders):
+        for trace in read_records(path):
+            certificate = trace.get("judgement", {}).get("certificate")
+            if certificate is not None:
+                yield certificate["digest"], engine_name(certificate)

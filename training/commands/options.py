@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -31,12 +31,16 @@ Runs = Annotated[
 Problems = Annotated[Path, typer.Option("--problems", help="Problems as JSON lines.", show_default=False)]
 
 
+Count: TypeAlias = int | str | Mapping[str, int]
+"""A count, or several by name; or a word about them."""
+
+
 def say(message: str) -> None:
     """Print a line for people on standard error."""
     sys.stderr.write(message + "\n")
 
 
-def print_counts(counts: Mapping[str, object], as_json: bool) -> None:
+def print_counts(counts: Mapping[str, Count], as_json: bool) -> None:
     """Print counts for people, or as JSON."""
     if as_json:
         print(json.dumps(counts))
@@ -45,16 +49,15 @@ def print_counts(counts: Mapping[str, object], as_json: bool) -> None:
         say(", ".join(f"{name}: {value}" for name, value in shown.items() if value) or "nothing to do")
 
 
-def _shown(value: object) -> str:
+def _shown(value: Count) -> str:
     """Return a count as it is, and several by name in parentheses, without those that are zero."""
     if not isinstance(value, Mapping):
         return str(value)
-    named = cast("Mapping[str, object]", value)
-    inner = ", ".join(f"{num} {name}" for name, num in named.items() if num)
+    inner = ", ".join(f"{num} {name}" for name, num in value.items() if num)
     return f"({inner})" if inner else ""
 
 
-def say_or_print(message: str, record: Mapping[str, object], as_json: bool) -> None:
+def say_or_print(message: str, record: object, as_json: bool) -> None:
     """Say what was done, or print it as JSON."""
     if as_json:
         print(json.dumps(record))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 import typer
 
@@ -74,9 +74,11 @@ def _say_what_they_are(name: str, listed: Sequence[Problem]) -> None:
         say(f"{unformalised} of them have no formalisation: no guided proof of theirs can be certified")
 
 
-def _prontoqa_keys(name: str, hops: str | None, ontology: str | None, ordered: bool) -> dict[str, Any]:
+def _prontoqa_keys(
+    name: str, hops: str | None, ontology: str | None, ordered: bool
+) -> dict[str, str | tuple[str, ...] | tuple[int, ...]]:
     """Return what PrOntoQA's own options ask for; raises `InputError` where they are given for another data set."""
-    keys: dict[str, Any] = {"ordering": "ordered"} if ordered else {}
+    keys: dict[str, str | tuple[str, ...] | tuple[int, ...]] = {"ordering": "ordered"} if ordered else {}
     if ontology is not None:
         keys["ontologies"] = _words(ontology, get_args(Ontology), "--ontology")
     if hops is not None:

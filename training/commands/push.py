@@ -20,9 +20,8 @@ def push(
     as_json: Json = False,
 ) -> None:
     """Push an adapter and the dataset behind it, with certificates and cards, to the Hub or a folder."""
-    from training.exchange.finding import find
     from training.exchange.hub import PARTS, place_to_push
-    from training.exchange.parcels import pack_adapter, pack_dataset
+    from training.exchange.parcels import find, pack_adapter, pack_dataset
 
     place, found = place_to_push(to), find(folder, arm, seed)
     with TemporaryDirectory() as beside:

@@ -23,7 +23,7 @@ def read(
     as_json: Json = False,
 ) -> None:
     """Show each sentence of a text as a formula, or why it is not read and what to write instead."""
-    from critics.grammar.reader import Reading, Refusal
+    from critics.grammar.reader import Reading
     from critics.grammar.text import read_text as read_sentences
     from training.records.store import read_text
 
@@ -31,15 +31,12 @@ def read(
     rows = _rows(file)
     found = [each for context, question in rows for each in read_sentences(context, question, declared)]
     if as_json:
-        sentences: list[dict[str, object]] = []
-        for each in found:
-            if isinstance(each, Refusal):
-                refused = {"word": each.word, "start": each.start, "end": each.end, "why": each.why}
-                sentences.append({"text": each.text, "refused": refused})
-            else:
-                phrases = {name: list(span) for name, span in each.phrases.items()}
-                told = {"formula": str(each), "phrases": phrases, "conventions": list(each.conventions)}
-                sentences.append({"text": each.text, **told})
+        sentences = [
+            {"text": each.text, "formula": str(each), "phrases": each.phrases, "conventions": each.conventions}
+            if isinstance(each, Reading)
+            else {"text": each.text, "refused": {name: getattr(each, name) for name in ("word", "start", "end", "why")}}
+            for each in found
+        ]
         print(json.dumps({"sentences": sentences}, ensure_ascii=False))
         return
     for each in found:

@@ -17,7 +17,7 @@ def report(
 ) -> None:
     """Write report.json and report.html of a finished run."""
     from training.reporting.comparison import write_report
-    from training.reporting.costs import time_lines
+    from training.reporting.runs import time_lines
     from training.reporting.sentences import verdict_sentence
 
     found = write_report(run_folder, partial=partial)

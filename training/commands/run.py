@@ -33,8 +33,7 @@ def run(
     from training.configuration.run import load_run
     from training.finetuning.architecture import require_suited
     from training.logs import quieten
-    from training.planning.forecast import forecast
-    from training.planning.power import said
+    from training.planning.forecast import forecast, said
     from training.rounds.rollout import require_problems
 
     quieten()
@@ -61,7 +60,7 @@ def run_with_progress(
     from training.logs import progress_bar
     from training.planning.forecast import run_must_fit_window
     from training.reporting.comparison import summarise
-    from training.reporting.costs import time_lines
+    from training.reporting.runs import time_lines
     from training.reporting.sentences import table, verdict_sentence
     from training.rounds.line import Notice
     from training.rounds.run import num_attempts

@@ -22,7 +22,7 @@ def find_traces(name: str, folders: list[Path]) -> Iterator[tuple[Path, dict[str
         if wanted_round is not None and wanted_round not in path.parts:
             continue
         for trace in read_records(path):
-            certificate: dict[str, Any] = trace.get("judgement", {}).get("certificate") or {}
+            certificate: Any = trace.get("judgement", {}).get("certificate") or {}
             if trace.get("id") == bare or str(trace.get("id")) == bare.partition("~")[0]:
                 meant = "judgement" in trace
             else:

@@ -5,13 +5,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from critics import registry
 from critics.errors import InputError
-from critics.problem import is_object
+from critics.problem import is_list, is_object
 from critics.workers.own_time import DEFAULT_TIMEOUT_S
 from rollout.guides.catalogue import known_guides
 from rollout.problems.catalogue import LANGUAGES, Split
@@ -92,25 +92,19 @@ SECTIONS: Mapping[str, str] = {
 """Sections of a run with what its arms have where they say nothing else, by strategy."""
 
 
-def with_shared_settings(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run's configuration in which each arm's strategy has what the run's section for it says.
+def _with_shared_settings(arm: Any, run: Any) -> Any:
+    """Return an arm whose strategy has what the run's section for it says.
 
     A plug-in's name alone stands for `{name: plug-in, of: NAME}`.
     """
-    arms = data.get("arms")
-    if not isinstance(arms, list):
-        return dict(data)
-    listed = cast("list[object]", arms)
-    return {**data, "arms": [_arm(arm, data) if is_object(arm) else arm for arm in listed]}
-
-
-def _arm(arm: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
+    if not is_object(arm):
+        return arm
     said = arm.get("strategy", SingleConfig().name)
     if isinstance(said, str) and said in registry.names("strategies"):
         said = {"name": "plug-in", "of": said}
     own = named(said)
     if not is_object(own):
-        return dict(arm)
+        return arm
     shared = run.get(SECTIONS.get(str(own.get("name")), ""))
     shared = shared.model_dump() if isinstance(shared, BaseModel) else shared
     return {**arm, "strategy": {**(shared if is_object(shared) else {}), **own}}
@@ -299,7 +293,9 @@ class RunConfig(Section):
     @model_validator(mode="before")
     @classmethod
     def _arms_have_their_settings(cls, data: Any) -> Any:
-        return with_shared_settings(cast("dict[str, object]", data)) if isinstance(data, dict) else data
+        if not is_object(data) or not is_list(arms := data.get("arms")):
+            return data
+        return {**data, "arms": [_with_shared_settings(arm, data) for arm in arms]}
 
     @model_validator(mode="after")
     def _arms_fit(self) -> Self:

@@ -4,11 +4,12 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
 from critics.errors import InputError
+from critics.problem import is_object
 from rollout.settings import Settings
 
 Positive = Annotated[int, Field(gt=0)]
@@ -33,9 +34,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: is not YAML ({' '.join(str(error).split())})") from error
-    if not isinstance(data, dict):
+    if not is_object(data):
         raise ConfigError(f"{path}: a mapping of keys is needed at the top")
-    return cast("dict[str, object]", data)
+    return data
 
 
 def validated(model: type[Any], data: dict[str, Any], overrides: list[str], path: Path) -> Any:
@@ -43,12 +44,11 @@ def validated(model: type[Any], data: dict[str, Any], overrides: list[str], path
     for override in overrides:
         key, value = read_override(override, "star.rounds=1")
         *parents, last = key.split(".")
-        section = data
+        section: Any = data
         for parent in parents:
-            inner: object = section.setdefault(parent, {})
-            if not isinstance(inner, dict):
+            section = section.setdefault(parent, {})
+            if not is_object(section):
                 raise ConfigError(f"--set {override}: {parent} is not a section")
-            section = cast("dict[str, object]", inner)
         section[last] = value
     try:
         return model.model_validate(data)

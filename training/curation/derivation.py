@@ -206,8 +206,3 @@ def derive(traces: Sequence[Trace], judging: Judging) -> tuple[list[Trace], int]
         derived[position] = made
         failed += not made.judged.is_certified
     return derived, failed
-
-
-def cut_counts(kept_traces: Iterable[Trace], failed: int) -> dict[str, int]:
-    """Return the funnel's counts: cut texts among the kept ones, and those that were not certified once cut."""
-    return {"cut": sum(trace.derived_from is not None for trace in kept_traces), "cut_failed": failed}

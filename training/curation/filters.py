@@ -18,7 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from critics.errors import InputError
 from critics.formats.names import COT, ENGLISH, GUIDED
@@ -30,7 +30,7 @@ from rollout.records.sampling import FREE, derived_seed
 from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace, with_judgement
 from training.configuration.learning import CERTIFIED, Keep
-from training.curation.outcomes import is_decided
+from training.curation.outcomes import Funnel, is_decided
 
 
 def judged(traces: Iterable[Trace], judging: Judging) -> Iterator[Trace]:
@@ -50,12 +50,12 @@ def independent(chosen: Sequence[Trace], keep: Keep, judging: Judging) -> tuple[
     doubted = [trace for trace in chosen if keep in CERTIFIED and trace.judged.grade in ON_TRUST]
     problems = list({trace.problem.context: trace.problem for trace in chosen}.values())
     asked = [(trace.id, attempt) for trace in doubted for attempt in _elsewhere(trace, problems)]
-    verdicts = judging([attempt for _, attempt in asked]) if asked else ()
-    foreign = {id_ for (id_, _), verdict in zip(asked, verdicts, strict=True) if verdict["verdict"] == "certified"}
+    fresh = judged([attempt for _, attempt in asked], judging) if asked else ()
+    foreign = {id_ for (id_, _), attempt in zip(asked, fresh, strict=True) if attempt.judged.is_certified}
     return [t for t in chosen if t.id not in foreign], [t.id for t in chosen if t.id in foreign]
 
 
-def _elsewhere(trace: Trace, problems: Sequence[Problem]) -> Iterator[dict[str, Any]]:
+def _elsewhere(trace: Trace, problems: Sequence[Problem]) -> Iterator[Trace]:
     """Yield the attempt at the next problems of its kind that have another text, their gold answers withheld."""
     own = trace.problem
 
@@ -66,7 +66,7 @@ def _elsewhere(trace: Trace, problems: Sequence[Problem]) -> Iterator[dict[str, 
     others = [p for p in (*problems[at + 1 :], *problems[:at]) if kind(p) == kind(own)][:NUM_OTHERS]
     for number, other in enumerate(others):
         problem = replace(other, answer=None, formal=None, meta=own.meta)
-        yield replace(trace, id=f"{trace.id}~{number}", problem=problem, judgement=None).record()
+        yield replace(trace, id=f"{trace.id}~{number}", problem=problem, judgement=None)
 
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ def subsample(traces: Sequence[Trace], num: int, *, seed: int) -> list[Trace]:
     return [trace for trace in traces if trace.id in chosen]
 
 
-def funnel(traces: Sequence[Outline], num_kept: int) -> dict[str, Any]:
+def funnel(traces: Sequence[Outline], num_kept: int) -> Funnel:
     """Count sampled, right, certified (by grade), lucky and kept, with every verdict and reason."""
     return {
         "sampled": len(traces),

@@ -6,7 +6,7 @@ three things. What was not read was not judged: it is neither proved nor wrong.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from critics.formats.names import COT, ENGLISH, GUIDED
 from critics.replay.grades import grades_said
@@ -82,11 +82,58 @@ def meanings(counts: Mapping[str, int]) -> list[str]:
     return [f"  {name}: {MEANINGS[name]}" for name in counts]
 
 
+class Coverage(TypedDict, total=False):
+    """Shares of the texts that were read, or None with the reason why nobody read any; empty where nothing is kept."""
+
+    coverage: Mapping[str, float | None] | None
+    coverage_unknown: str
+
+
+class Funnel(TypedDict):
+    """Counts of judged attempts and of what a filter kept of them."""
+
+    sampled: int
+    right: int
+    certified: int
+    grades: Mapping[str, int]
+    lucky: int
+    kept: int
+    verdicts: Mapping[str, int]
+    reasons: Mapping[str, int]
+
+
+About = TypedDict(
+    "About", {"as": str | None, "made_of": str, "formalised_by": object, "cut_failed": int, "keep": str}, total=False
+)
+"""Settings of a filter: the format of all texts, the digest of rows and settings, who wrote formulas."""
+
+
+class KeptSummary(Funnel, Coverage, About, total=False):
+    """summary.json of a kept folder, or of a round's dataset."""
+
+    rows: int
+    outcomes: Mapping[str, int]
+    most_often_unread: str | None
+    unreadable: Mapping[str, int]
+    examples: int
+    cut: int
+    step_validity: float
+    premise_grounding: float
+    rescored: Mapping[str, int]
+    kept_lucky: int
+    fits_another_problem: int
+    kept_by_grade: Mapping[str, int]
+    by_answer: Mapping[str, Mapping[str, int]]
+    rejected: Sequence[Mapping[str, str]]
+    arm: str
+    seed: int
+
+
 SHARES = ("covered", "filler", "unread")
 TOKEN_SHARES = tuple(f"tokens_{kind}" for kind in SHARES)
 
 
-def coverage(traces: Iterable[Trace], tokenizer: Any = None) -> dict[str, object]:
+def coverage(traces: Iterable[Trace], tokenizer: Any = None) -> Coverage:
     """Return how many texts were read, and the shares of covered, filler and unread characters, blanks apart.
 
     Shares of tokens are those of the model's tokenizer, null without one. `coverage` is null, with the reason beside

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 from critics.errors import InputError
 from critics.problem import Problem
 from critics.replay.answers import FREE, free_answer, free_answers
-from critics.replay.certificate import is_list
+from critics.replay.certificate import is_list, is_object
 from critics.text.answer_reader import read_answer
 from critics.text.blocks import answer_of
 from training.configuration.section import nearest
@@ -360,8 +360,8 @@ def _options(value: object) -> tuple[str, ...] | None:
             value = json.loads(value)
         except ValueError as error:
             raise RowError("options_unreadable", "the options are a text that is no JSON list") from error
-    if isinstance(value, Mapping):
-        value = cast("Mapping[str, object]", value).get("text")
+    if is_object(value):
+        value = value.get("text")
     if not (texts := _texts(value)):
         raise RowError("options_unreadable", "the options are no list of texts")
     return tuple(texts)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from critics.errors import InputError, RunFailed
 from critics.judge import JudgePool, Judging, SlimAttempt, judge_record, slim
@@ -19,7 +19,7 @@ from critics.recheck.rejudging import objection
 from rollout.records.traces import Trace, read_trace, with_judgement
 from training.configuration.learning import CERTIFIED, KEEPS, Keep, Text
 from training.curation.filters import independent, is_certified, is_strict, judged, select
-from training.curation.outcomes import costliest, outcomes, told
+from training.curation.outcomes import KeptSummary, costliest, outcomes, told
 from training.exchange.rationales import Reading, as_they_stand, rationale_example, read_table, summary_of
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
@@ -27,8 +27,18 @@ from training.logs import tracked
 from training.records.store import read_records, write_records
 from training.records.tables import Row, Rows, rows_of_dataset
 
-ADDED = ("verdict", "reason", "grade", "judgement", "attempt")
-"""The columns that a kept row has beside its own."""
+
+class Added(TypedDict):
+    """The columns that a kept row has beside its own."""
+
+    verdict: str
+    reason: str
+    grade: str | None
+    judgement: object
+    attempt: object
+
+
+ADDED = tuple(Added.__annotations__)
 _RECORDS = ("judgement", "attempt")
 """Added columns that are JSON text in a Dataset, because Arrow would add keys to certificates."""
 
@@ -78,7 +88,7 @@ def filtered(
     return _with_columns(given.select([position for position, _ in kept]), [added for _, added in kept])
 
 
-def saved(given: Any, folder: Path, jobs: int, timeout_s: float) -> dict[str, Any]:
+def saved(given: Any, folder: Path, jobs: int, timeout_s: float) -> KeptSummary:
     """Write rows that `filtered` returned as a kept folder; `certistar.save` says what is promised."""
     rows = _listed(given, "save")
     found = [_own_trace(row) for row in rows.rows]
@@ -95,7 +105,7 @@ def saved(given: Any, folder: Path, jobs: int, timeout_s: float) -> dict[str, An
     examples = [rationale_example(trace) for trace in traces]
     certified = all(map(is_certified, traces))
     keep = "unfiltered" if not certified else "strict" if all(map(is_strict, traces)) else "trusted"
-    summary = {**summary_of(traces, 0, len(traces)), "examples": len(examples), "keep": keep}
+    summary: KeptSummary = {**summary_of(traces, 0, len(traces)), "examples": len(examples), "keep": keep}
     with new_folder(folder) as made:
         if rows.table is not None:
             bare = rows.table.select([name for name in rows.table.column_names if name not in ADDED])
@@ -109,8 +119,7 @@ def saved(given: Any, folder: Path, jobs: int, timeout_s: float) -> dict[str, An
 
 def _listed(given: Any, whose: str) -> Rows:
     if isinstance(given, list):
-        rows = cast("list[Mapping[str, Any]]", given)
-        return Rows("jsonl", [Row("rows", number, row) for number, row in enumerate(rows, 1)])
+        return Rows("jsonl", [Row("rows", number, row) for number, row in enumerate(cast("list[Any]", given), 1)])
     if not hasattr(given, "add_column"):
         raise InputError(f"{whose}: a list of rows or a datasets.Dataset is needed, not {type(given).__name__}")
     return rows_of_dataset(given, "rows")
@@ -204,16 +213,21 @@ def serve(asked: str, jobs: str, timeout_s: str) -> None:
             sys.stdout.flush()
 
 
-def _added(trace: Trace) -> dict[str, Any]:
-    told = {"verdict": trace.judged.verdict, "reason": trace.judged.reason, "grade": trace.judged.grade}
+def _added(trace: Trace) -> Added:
     attempt = {key: value for key, value in trace.record().items() if key != "judgement"}
-    return {**told, "judgement": trace.judged.record(trace.id), "attempt": slim(attempt)}
+    return {
+        "verdict": trace.judged.verdict,
+        "reason": trace.judged.reason,
+        "grade": trace.judged.grade,
+        "judgement": trace.judged.record(trace.id),
+        "attempt": slim(attempt),
+    }
 
 
-def _with_columns(dataset: Any, added: Sequence[Mapping[str, object]]) -> Any:
+def _with_columns(dataset: Any, added: Sequence[Added]) -> Any:
     datasets: Any = import_module("datasets")
     dataset = dataset.remove_columns([name for name in ADDED if name in dataset.column_names])
     for name in ADDED:
-        values = [json.dumps(row[name]) if name in _RECORDS else row[name] for row in added]
+        values: list[Any] = [json.dumps(row[name]) if name in _RECORDS else row[name] for row in added]
         dataset = dataset.add_column(name, values, feature=datasets.Value("string"))
     return dataset

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 from critics.errors import InputError
 from critics.judge import Judging
@@ -18,16 +18,16 @@ from rollout.prompts.style import PromptStyle
 from rollout.records.traces import Trace
 from training.configuration.learning import Keep
 from training.curation.filters import FITS_ANOTHER, funnel, independent, is_certified, kept, outline, select
-from training.curation.outcomes import costliest, outcomes
+from training.curation.outcomes import About, KeptSummary, costliest, outcomes
 from training.exchange.columns import KIND, Parts, RationaleRow, RowError, free_kind, numbered, read_rationale, shape_of
 from training.exchange.shapes import ARITHMETIC, FREE_TEXT, bare_reply, computes, format_of, language_of, parts_of
-from training.lessons.teaching import completion_example
+from training.lessons.teaching import ExampleRecord, completion_example
 from training.lineage.entries import origin
 from training.lineage.kept import Kept, new_folder, slim, write_kept
 from training.records.store import write_records
 from training.records.tables import Row, Rows, UnreadableRow, columns_of
 
-SHARES = ("step_validity", "premise_grounding")
+SHARES: tuple[Literal["step_validity"], Literal["premise_grounding"]] = ("step_validity", "premise_grounding")
 """Columns beside the verdict of a text whose sentences a policy formalised."""
 NUMBERS = "each equation is checked, and nothing else; --keep trusted keeps what holds (docs/arithmetic.md)"
 """Note about a table with numbers as answers."""
@@ -113,11 +113,6 @@ def read_table(found: Sequence[Rows], reading: Reading, source: object) -> Table
     return Table(list(rationales.values()), unreadable, formats, places, told, sources)
 
 
-def is_batch(known: Sequence[str]) -> bool:
-    """Say whether columns are those of a batch's output."""
-    return "custom_id" in known and ("response" in known or "result" in known)
-
-
 def is_rollout(known: Sequence[str]) -> bool:
     """Say whether columns are those of NeMo-Gym's rollouts."""
     return "responses_create_params" in known and "response" in known
@@ -132,7 +127,7 @@ def _joined(rows: Rows, reading: Reading, source: object, told: list[str]) -> Ro
 
         rows = joins.with_messages(rows)
         told.append("rollouts of NeMo-Gym: the message of each response is judged")
-    elif is_batch(known) or step is not None:
+    elif step is not None or ("custom_id" in known and ("response" in known or "result" in known)):
         from training.exchange import joins
 
         num = len(rows.rows)
@@ -208,9 +203,9 @@ def write_dataset(
     table: Table,
     keep: Keep,
     out: Path,
-    about: Mapping[str, object],
+    about: About,
     judging: Judging,
-) -> dict[str, Any]:
+) -> KeptSummary:
     """Write the kept folder, with the kept rows as they stood, and return its summary; `judging` compares programs.
 
     `candidates` are the traces, or what they are cut to.
@@ -218,17 +213,21 @@ def write_dataset(
     chosen, foreign = independent(select(candidates, keep), keep, judging)
     examples = [rationale_example(trace) for trace in chosen]
     rejected = [*map(asdict, table.unreadable), *rejections(candidates, {t.id for t in chosen}, foreign, keep)]
-    of_texts = {key: [each[key] for each in map(shares, traces) if key in each] for key in SHARES}
-    summary = {
+    told = list(map(shares, traces))
+    of_texts = {key: [each[key] for each in told if key in each] for key in SHARES}
+    summary: KeptSummary = {
         **summary_of(traces, len(table.unreadable), len(chosen)),
         "most_often_unread": costliest(traces, (row.feedback for row in table.unreadable)),
         "unreadable": dict(sorted(Counter(row.reason for row in table.unreadable).items())),
         "examples": len(examples),
         "keep": keep,
-        **({} if candidates is traces else {"cut": sum(trace.derived_from is not None for trace in chosen)}),
-        **{key: round(sum(listed) / len(listed), 4) for key, listed in of_texts.items() if listed},
-        **about,
     }
+    if candidates is not traces:
+        summary["cut"] = sum(trace.derived_from is not None for trace in chosen)
+    for key, listed in of_texts.items():
+        if listed:
+            summary[key] = round(sum(listed) / len(listed), 4)
+    summary = {**summary, **about}
     with new_folder(out) as folder:
         for number, rows in enumerate(table.sources):
             places = [table.places[trace.derived_from or trace.id] for trace in chosen]
@@ -248,16 +247,19 @@ def write_dataset(
     return summary
 
 
-def summary_of(traces: Sequence[Trace], num_unreadable: int, num_kept: int) -> dict[str, Any]:
+def summary_of(traces: Sequence[Trace], num_unreadable: int, num_kept: int) -> KeptSummary:
     """Return the counts of a kept folder's summary: rows, outcomes, and what became of the texts."""
-    counts = {"rows": len(traces) + num_unreadable, "outcomes": outcomes(traces, num_unreadable)}
-    return {**counts, **funnel(list(map(outline, traces)), num_kept)}
+    return {
+        "rows": len(traces) + num_unreadable,
+        "outcomes": outcomes(traces, num_unreadable),
+        **funnel(list(map(outline, traces)), num_kept),
+    }
 
 
-def rationale_example(trace: Trace) -> dict[str, Any]:
+def rationale_example(trace: Trace) -> ExampleRecord:
     """Return a line that TRL trains on as it is; `formalisation` says on whose word the certificate is about it."""
     plain = replace(trace, completion_ids=(), prompt=text(trace.problem, PromptStyle()))
-    return {**completion_example(plain).record(), "formalisation": trace.judged.grade, **shares(trace)}
+    return cast("ExampleRecord", {**completion_example(plain), "formalisation": trace.judged.grade, **shares(trace)})
 
 
 def shares(trace: Trace) -> dict[str, float]:

@@ -24,8 +24,9 @@ from rollout.prompts.conversation import Messages, message
 from rollout.records.traces import Trace, read_trace, with_judgement
 from rollout.settings import DialogSettings
 from training.curation.filters import funnel, outline
-from training.exchange.finding import is_trained_on, read_json
+from training.curation.outcomes import KeptSummary
 from training.exchange.hub import PARTS, Place
+from training.exchange.parcels import is_trained_on, read_json
 from training.lessons.judged_fields import asks_for, is_derived_prompt
 from training.lineage import entries
 from training.lineage.adapters import MANIFEST, AdapterError, verify_adapter
@@ -119,8 +120,9 @@ def check_dataset(folder: Path, judging: Judging, accepts: Accepted = "strict") 
     uncertified = sum(example["certificate"] is None for example in shaped)
     if not rejected:  # summary and card of what was checked: whoever pushed may have counted otherwise
         strict = all(trace.judged.is_strict for trace in traces)
-        keep = {"keep": "unfiltered" if uncertified else "strict" if strict else "trusted"}
-        summary = {**keep, **funnel(list(map(outline, traces)), len(traces)), "examples": len(examples)}
+        keep = "unfiltered" if uncertified else "strict" if strict else "trusted"
+        counts = funnel(list(map(outline, traces)), len(traces))
+        summary: KeptSummary = {"keep": keep, **counts, "examples": len(examples)}
         write_json(folder / SUMMARY, summary)
         write_card(folder, folder.name, summary)
     return CheckedDataset(len(shaped), uncertified, result["checked"], result["accepted"], rejected)

@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -160,15 +161,15 @@ def trainable_model(job: FineTuning, architecture: Architecture) -> Any:
     dtype = "float32" if training.method == "full" else job.model.dtype  # full weights to go on from lose nothing
     import torch
 
-    options: dict[str, Any] = {}
+    load = partial(load_model, name, dtype=dtype)
     attention = attention_of(training)
     if attention is not None:
-        options["attn_implementation"] = attention
+        load = partial(load, attn_implementation=attention)
     if training.quantisation == "nf4":
-        options["quantization_config"] = _nf4(architecture.not_in_four_bits)
+        load = partial(load, quantization_config=_nf4(architecture.not_in_four_bits))
         if torch.cuda.is_available():
-            options["device_map"] = {"": int(os.environ.get("LOCAL_RANK", "0"))}
-    model = load_model(name, dtype=dtype, **options)
+            load = partial(load, device_map={"": int(os.environ.get("LOCAL_RANK", "0"))})
+    model = load()
     if training.layout == "packed":
         for config in (model.config, model.config.get_text_config()):
             config.use_cache = False  # with a cache, transformers does not tell the examples of a row apart

@@ -71,14 +71,9 @@ def num_trained(shape: ModelShape, config: TrainingConfig) -> int:
     return shape.num_params if config.method == "full" else config.lora_rank * shape.linear_widths
 
 
-def forward_flops(shape: ModelShape, context: float) -> float:
-    """Return the operations of one token that attends to `context` tokens."""
-    return 2 * shape.num_matrix + 4 * shape.layers * shape.hidden * context
-
-
 def training_flops(shape: ModelShape, config: TrainingConfig, context: float) -> float:
-    """Return the model's operations a token, forward and backward; frozen weights have no gradient of their own."""
-    forward = forward_flops(shape, context)
+    """Return the operations of a token that attends to `context` others; frozen weights have no gradient."""
+    forward = 2 * shape.num_matrix + 4 * shape.layers * shape.hidden * context
     if config.method == "full":
         return 3 * forward
     return 2 * forward + 6 * num_trained(shape, config)
@@ -176,7 +171,7 @@ def fits(
 class Remedy:
     """Settings that take less memory."""
 
-    changes: Mapping[str, object]
+    changes: Mapping[str, bool | int | str]
     note: str = ""
 
     @property
@@ -215,7 +210,7 @@ def remedies(config: TrainingConfig, *, num_processes: int = 1, longest: int | N
 def most_sparing(config: TrainingConfig, *, num_processes: int = 1) -> TrainingConfig:
     """Return what is left of a fine-tuning's memory when all knobs but the examples' length are turned."""
     sharding = config.sharding if config.sharding != "none" or num_processes == 1 else "fsdp2"
-    changes: dict[str, object] = {
+    changes = {
         "gradient_checkpointing": True,
         "batch_size": 1,
         "attention": "sdpa",

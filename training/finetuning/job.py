@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from pydantic import TypeAdapter
 
@@ -149,6 +149,16 @@ class PeerLost(TrainingFailed):
     """Another process of the fine-tuning ended or answers no more; it may have said why."""
 
 
+class TrainedFrom(TypedDict):
+    """Origin of an adapter by digest, keys of its manifest: what is trained from where on what."""
+
+    base: str
+    start: str | None
+    dataset: str
+    config: str
+    seed: int
+
+
 @dataclass(frozen=True, slots=True)
 class FineTuning:
     """One fine-tuning: what to train, on what, from where and to where."""
@@ -183,8 +193,8 @@ class FineTuning:
         log = self.out.parent / "log" if self.log is None else self.log.parent
         return tracking(self.training.trackers, self.tracked_as or self.out.name, log)
 
-    def origin(self) -> dict[str, Any]:
-        """Return what is trained from where on what, by digest: keys of an adapter's manifest.
+    def origin(self) -> TrainedFrom:
+        """Return what is trained.
 
         `config` is of the training settings and of how the model reads a prompt, without how it is computed.
         """

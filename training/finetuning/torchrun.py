@@ -178,7 +178,7 @@ if __name__ == "__main__":
     sys.exit(_main())
 
 
-def sharding_arguments(config: TrainingConfig) -> dict[str, Any]:
+def sharding_arguments(config: TrainingConfig) -> Any:
     """Return the keys of `TrainingArguments` for the sharding: weights, gradients and optimiser in parts."""
     if config.sharding == "none":
         return {}

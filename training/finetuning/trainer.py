@@ -309,7 +309,7 @@ class CheckedTrainer(Trainer):
         parent: Any = super()
         return parent._get_train_sampler(train_dataset) if self.row_order is None else self.row_order
 
-    def _build_accelerator_args(self, **options: Any) -> dict[str, Any]:
+    def _build_accelerator_args(self, **options: Any) -> Any:
         parent: Any = super()
         built = parent._build_accelerator_args(**options)
         if built.get("fsdp_plugin") is not None and self.args.use_cpu:

@@ -75,18 +75,13 @@ def formulas(problem: Problem) -> str | None:
     return _read(first_order.reference, problem)
 
 
-def formulas_and_answer(problem: Problem) -> str | None:
-    """Return the annotated formulas with the gold answer under them: what GPT4-FT-FOL learns."""
-    return _read(first_order.reference_with_answer, problem)
-
-
 WRITERS: Mapping[str, Writer] = {
     GUIDED: guided,
     ENGLISH: english,
     "english-conclusions": partial(english, style="conclusions"),
     COT: gold_answer,
     FOL: formulas,
-    "fol-cot": formulas_and_answer,
+    "fol-cot": lambda problem: _read(first_order.reference_with_answer, problem),  # what GPT4-FT-FOL learns
 }
 """Writers of completions, by the name of what they show."""
 

@@ -7,9 +7,9 @@ trained actor, without examples. The loss is on tokens that the actor wrote; wha
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import floor
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Required, TypeAlias, TypedDict, cast
 
 from critics.errors import InputError
 from rollout.prompts.conversation import Message, Messages, message, turn_places
@@ -30,6 +30,38 @@ Conversation: TypeAlias = Callable[[Messages], str]
 
 _BEFORE_TESTS = ("reply", "compile")
 """Kinds of review that come before any test is run."""
+
+
+class ExampleTurn(TypedDict):
+    """One reply of a dialog that is learnt from."""
+
+    completion_ids: list[int]
+    learnt: bool
+
+
+class ExampleRecord(TypedDict, total=False):
+    """A line of examples.jsonl: a text under its prompt, or a dialog."""
+
+    id: Required[str]
+    prompt: str
+    completion: str
+    completion_ids: list[int]
+    unread: list[list[int]]
+    """Stretches of the completion that its critic could not read."""
+    direction: str
+    category: object
+    kind: str
+    classes: list[str]
+    messages: list[Message]
+    turns: list[ExampleTurn]
+    certificate: str | None
+    """The digest of its trace's certificate."""
+    derived_from: str | None
+    by: str | None
+    """Source of a trace that was made of another one: which, and by what."""
+    formalisation: str | None
+    step_validity: float
+    premise_grounding: float
 
 
 class ExampleError(InputError):
@@ -59,8 +91,8 @@ class Lesson:
     classes: tuple[str, ...] = ()
     """The logic classes of the problem's statements, where `meta.logic_classes` holds them."""
 
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form, a line of a dataset."""
+    def record(self) -> ExampleRecord:
+        """Return the JSON form, a line of a dataset but for its certificate."""
         return {
             "id": self.id,
             "kind": self.kind,
@@ -82,40 +114,27 @@ Way = Literal["both", "informalise", "autoformalise"]
 """Directions of a round trip that are learnt."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taught:
-    """Example that a trace teaches, a line of a dataset, with the digest of the trace's certificate."""
-
-    id: str
-    learnt: Mapping[str, Any]
-    """The JSON form of a lesson, or `completed`."""
-    certificate: str | None
-    provenance: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """Source of a trace that was made of another one: which, and by what."""
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        own = {"id": self.id}  # a lesson's may be another: a dataset of several rounds names each one's
-        return {**own, **self.learnt, **own, "certificate": self.certificate, **self.provenance}
-
-
-def completed(prompt: str, completion: str, ids: Sequence[int], **others: object) -> dict[str, Any]:
-    """Return the JSON form of a completion of a prompt, as its policy wrote it."""
-    return {"prompt": prompt, "completion": completion, "completion_ids": list(ids), **others}
-
-
-def completion_example(trace: Trace) -> Taught:
+def completion_example(trace: Trace) -> ExampleRecord:
     """Return the example of a trace with one completion."""
     prompt = trace.prompt or text(trace.problem, PromptStyle())
-    # Stretches of the completion that its critic could not read.
-    unread = {"unread": list(map(list, trace.judged.unread))} if trace.judged.unread else {}
-    learnt = completed(prompt, trace.completion, trace.completion_ids, **unread)
-    return Taught(trace.id, learnt, trace.judged.digest, trace.provenance)
+    made = _completed(trace.id, prompt, trace.completion, trace.completion_ids)
+    if trace.judged.unread:
+        made["unread"] = list(map(list, trace.judged.unread))
+    return _proved(made, trace)
 
 
-def file_examples(traces: Iterable[Trace]) -> list[Taught]:
+def _completed(name: str, prompt: str, completion: str, ids: Sequence[int]) -> ExampleRecord:
+    return {"id": name, "prompt": prompt, "completion": completion, "completion_ids": list(ids)}
+
+
+def _proved(example: ExampleRecord, trace: Trace) -> ExampleRecord:
+    """Add the certificate, and what the trace was made of."""
+    return cast("ExampleRecord", {**example, "certificate": trace.judged.digest, **trace.provenance})
+
+
+def file_examples(traces: Iterable[Trace]) -> list[ExampleRecord]:
     """Return what the traces of a file teach, of any strategies (`certistar filter`)."""
-    made: list[Taught] = []
+    made: list[ExampleRecord] = []
     for trace in traces:
         if trace.turns:
             made += dialog_examples([trace], LessonConfig(), seed=0)
@@ -126,26 +145,22 @@ def file_examples(traces: Iterable[Trace]) -> list[Taught]:
     return made
 
 
-def dialog_examples(traces: Iterable[Trace], settings: LessonConfig, *, seed: int) -> list[Taught]:
+def dialog_examples(traces: Iterable[Trace], settings: LessonConfig, *, seed: int) -> list[ExampleRecord]:
     """Return lessons, each with the certificate of its dialog, mixed as the settings say."""
     of = {lesson.id: (lesson, trace) for trace in traces for lesson in lessons(trace, settings)}
     chosen = mixed([lesson for lesson, _ in of.values()], settings, seed=seed)
-    return [_of_lesson(lesson, of[lesson.id.partition("~")[0]][1]) for lesson in chosen]
+    return [_proved(lesson.record(), of[lesson.id.partition("~")[0]][1]) for lesson in chosen]
 
 
-def _of_lesson(lesson: Lesson, trace: Trace) -> Taught:
-    return Taught(lesson.id, lesson.record(), trace.judged.digest, trace.provenance)
-
-
-def program_example(trace: Trace) -> Taught:
+def program_example(trace: Trace) -> ExampleRecord:
     """Return what a translator learns from a trace of a program."""
     learnt = ActorTurn(trace.completion_ids, learnt=True)
     from rollout.programs.lessons import direct_messages
 
-    return _of_lesson(Lesson(trace.id, "direct", tuple(direct_messages(trace)), (learnt,)), trace)
+    return _proved(Lesson(trace.id, "direct", tuple(direct_messages(trace)), (learnt,)).record(), trace)
 
 
-def both_ways(trace: Trace, ways: Way = "both") -> list[Taught]:
+def both_ways(trace: Trace, ways: Way = "both") -> list[ExampleRecord]:
     """Return a kept trip's examples: its prompts with what was written on them.
 
     A trip with a leak, or without a second leg, teaches nothing, whichever filter kept it. Raises `InputError` for
@@ -158,13 +173,15 @@ def both_ways(trace: Trace, ways: Way = "both") -> list[Taught]:
     if len(legs) != 2 or any(leg.leak is not None for leg in legs) or not all(leg.text for leg in legs):
         return []
     digest = None if trace.judgement is None else trace.judgement.digest
-    found: list[Taught] = []
+    found: list[ExampleRecord] = []
     for leg in (leg for leg in legs if ways in ("both", leg.direction)):
         # The ids are those of the whole completion, thinking included: where any was stripped, the text is tokenised
         # anew.
         ids = leg.completion_ids if leg.completion == leg.text else ()
-        of = {"direction": leg.direction, "category": trace.problem.meta.get("category")}
-        found.append(Taught(f"{trace.id}/{leg.direction}", completed(leg.prompt, leg.text, ids, **of), digest))
+        made = _completed(f"{trace.id}/{leg.direction}", leg.prompt, leg.text, ids)
+        category = trace.problem.meta.get("category")
+        made.update({"direction": leg.direction, "category": category, "certificate": digest})
+        found.append(made)
     return found
 
 

@@ -46,7 +46,7 @@ class AdapterManifest:
     supervised_tokens: int | None = None
     mean_loss: float | None = None
 
-    def record(self) -> Mapping[str, object]:
+    def record(self) -> Mapping[str, str | int | float | None]:
         """Return the JSON form."""
         if not self.trained:
             return {"trained": False, "reason": self.reason}

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from critics.errors import InputError
+from training.lessons.teaching import ExampleRecord
 from training.records.run_folder import DERIVED
 from training.records.store import StoreError, is_stored, read_lines, read_records, write_records
 
@@ -56,7 +57,7 @@ class LineageEntry:
     example_digest: str
     origin: Origin
 
-    def record(self) -> Mapping[str, object]:
+    def record(self) -> Mapping[str, str | Mapping[str, str | None] | None]:
         """Return the JSON form, which is also what is hashed."""
         return {"example": self.example, "example_digest": self.example_digest, **asdict(self.origin)}
 
@@ -72,15 +73,15 @@ def read_entries(path: Path) -> Iterator[LineageEntry]:
 
 def write_entries(path: Path, entries: Iterable[LineageEntry]) -> None:
     """Write a lineage."""
-    write_records(path, (dict(entry.record()) for entry in entries))
+    write_records(path, (entry.record() for entry in entries))
 
 
-def canonical(record: Mapping[str, object]) -> bytes:
+def canonical(record: object) -> bytes:
     """Return a record as the bytes that are hashed: keys sorted, no blanks, ASCII."""
     return json.dumps(record, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def digest_of(record: Mapping[str, object]) -> str:
+def digest_of(record: object) -> str:
     """Return the SHA-256 of a record, whatever the order of its keys and the blanks between them."""
     return hashlib.sha256(canonical(record)).hexdigest()
 
@@ -104,7 +105,7 @@ def engine_name(certificate: Mapping[str, Any]) -> str:
 
 
 def entries(
-    examples: Iterable[Mapping[str, Any]], origins: Mapping[str, Origin], *, prefix: str = ""
+    examples: Iterable[ExampleRecord], origins: Mapping[str, Origin], *, prefix: str = ""
 ) -> Iterator[LineageEntry]:
     """Yield the entry of each example; `origins` are its traces' by id, `prefix` is what the examples' ids begin with.
 
@@ -191,7 +192,7 @@ class Revocations:
         entries = read_entries(path) if is_stored(path) else ()
         return [each.example for each in entries if self.cover(each.origin.certificate, each.origin.engine)]
 
-    def record(self) -> Mapping[str, object]:
+    def record(self) -> Mapping[str, list[str]]:
         """Return the JSON form."""
         return {"certificates": sorted(self.certificates), "critics": sorted(self.engines)}
 

@@ -17,7 +17,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -26,6 +26,8 @@ from critics.problem import is_object
 from critics.replay.grades import grades_said
 from rollout.records.digests import file_digest
 from rollout.records.traces import Trace
+from training.curation.outcomes import KeptSummary
+from training.lessons.teaching import ExampleRecord
 from training.lineage.entries import LINEAGE, Origin, check_dataset, entries, write_entries
 from training.records.store import make_folder, not_written, write_json, write_records, write_text
 
@@ -45,7 +47,7 @@ def slim(trace: Trace) -> dict[str, Any]:
     return {key: record[key] for key in taken if key in record}
 
 
-def made_already(out: Path, of: str) -> Mapping[str, Any] | None:
+def made_already(out: Path, of: str) -> KeptSummary | None:
     """Return the summary of a folder that the very same filter made; None where the name is free.
 
     `of` is the digest of the rows and the settings. Raises `InputError` where something else is there, or its examples
@@ -62,14 +64,8 @@ def made_already(out: Path, of: str) -> Mapping[str, Any] | None:
         summary = {}
     if is_object(summary) and summary.get("made_of") == of:
         check_dataset(out)
-        return summary
+        return cast("KeptSummary", summary)
     raise InputError(f"--out {out}: is there already, and nothing is written over; name a new folder, or delete it")
-
-
-def free_name(out: Path | None) -> None:
-    """Raise `InputError` where something is there already, before any work is done."""
-    if out is not None:
-        made_already(out, "")
 
 
 @contextmanager
@@ -94,13 +90,13 @@ def new_folder(out: Path) -> Generator[Path]:
 class Kept:
     """Contents of a kept folder."""
 
-    examples: Sequence[dict[str, Any]]
+    examples: Sequence[ExampleRecord]
     origins: Mapping[str, Origin]
     """Origins of the traces that the examples were made of, by id."""
     traces: Sequence[Trace]
     """Traces that the examples were made of; the certified ones go into the folder."""
     rejected: Sequence[Mapping[str, object]]
-    summary: Mapping[str, Any]
+    summary: KeptSummary
 
 
 def write_kept(folder: Path, name: str, kept: Kept) -> None:
@@ -108,12 +104,12 @@ def write_kept(folder: Path, name: str, kept: Kept) -> None:
     write_records(folder / EXAMPLES, kept.examples)
     write_entries(folder / LINEAGE, entries(kept.examples, kept.origins))
     write_records(folder / CERTIFICATES, (slim(t) for t in kept.traces if t.judged.is_certified), checksum=True)
-    write_records(folder / REJECTED, map(dict, kept.rejected))
+    write_records(folder / REJECTED, kept.rejected)
     write_card(folder, name, kept.summary)
     write_json(folder / SUMMARY, kept.summary)
 
 
-def write_card(folder: Path, name: str, summary: Mapping[str, Any]) -> None:
+def write_card(folder: Path, name: str, summary: KeptSummary) -> None:
     """Write the card of a dataset folder whose examples are in place: the file `load_dataset` reads, and its counts.
 
     The configuration is named after the SHA-256 of the examples: `datasets` caches rows under the folder's base name
@@ -122,7 +118,7 @@ def write_card(folder: Path, name: str, summary: Mapping[str, Any]) -> None:
     config = {"config_name": f"sha256-{file_digest(folder / EXAMPLES)[:32]}", "data_files": EXAMPLES}
     tags = [*TAGS, "trl", "sft"]
     header = {"task_categories": ["text-generation"], "pretty_name": name, "tags": tags, "configs": [config]}
-    counts = ", ".join(f"{key} {summary[key]}" for key in _COUNTED if key in summary)
+    counts = ", ".join(f"{key} {num}" for key in _COUNTED if (num := summary.get(key)) is not None)
     said = " ".join(filter(None, (what_is_kept(summary.get("keep", "strict")), by_grade(summary.get("grades", {})))))
     told = yaml.safe_dump(header, sort_keys=False, allow_unicode=True).strip()
     write_text(folder / "README.md", f"---\n{told}\n---\n\n# {name}\n\n{said}\n\nCounted: {counts}.\n\n{_CARD}")

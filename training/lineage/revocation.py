@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from critics.errors import RunFailed
 from critics.judge import Judging
@@ -38,6 +38,8 @@ from training.lineage.entries import (
 from training.records.run_folder import read_file
 from training.records.store import StoreError, is_stored, read_lines, read_records, write_json
 
+Line = TypeVar("Line")
+
 
 @dataclass
 class Verification:
@@ -52,7 +54,7 @@ class Verification:
         if not holds:
             self.failures.append(failure)
 
-    def readable(self, lines: Iterable[dict[str, Any] | StoreError]) -> Iterator[dict[str, Any]]:
+    def readable(self, lines: Iterable[Line | StoreError]) -> Iterator[Line]:
         """Yield the records; a line that is none is a failure, and the file goes on."""
         for line in lines:
             if isinstance(line, StoreError):

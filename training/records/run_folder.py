@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from critics.errors import InputError, RunFailed
 from training.records.store import make_folder, not_written
@@ -35,6 +35,28 @@ class RunLine:
         return self.path / f"round-{number:03d}"
 
 
+class Provenance(TypedDict, total=False):
+    """Origin of a run's numbers: configuration, code, libraries and base model (`training.rounds.run`)."""
+
+    config: str
+    config_digest: str
+    commit: str | None
+    versions: Mapping[str, str | None]
+    seeds: list[int]
+    held_out_split: str
+    base: str
+    base_digest: str
+    inputs: Mapping[str, str]
+    base_provenance: object
+    name: str
+    primary: str | None
+    """The name and the primary metric of the run, as a report has them."""
+    runs: Mapping[str, "Provenance"]
+    differences: Mapping[str, list[object]]
+    """Provenance of each of several runs, and keys in which their configurations differ."""
+    unfinished_seeds: list[int]
+
+
 @dataclass(frozen=True, slots=True)
 class RunFolder:
     """Lines and rounds of a run, and its provenance."""
@@ -42,8 +64,7 @@ class RunFolder:
     path: Path
     lines: tuple[RunLine, ...]
     num_rounds: int
-    provenance: Mapping[str, object]
-    """Origin of its numbers: configuration, code, libraries, base model."""
+    provenance: Provenance
 
 
 def read_run(run: Path) -> RunFolder:

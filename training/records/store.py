@@ -13,7 +13,6 @@ import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
@@ -62,7 +61,7 @@ def fits(line: bytes) -> bool:
     return bool(found) and checksum == b'%08x"}' % zlib.crc32(body + b"}")
 
 
-def _plain_line(record: Mapping[str, object]) -> str:
+def _plain_line(record: object) -> str:
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
@@ -95,7 +94,7 @@ def read_line(line: bytes, *, where: str, checksum: bool, unique: bool = False) 
     return record
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _unique(pairs: list[tuple[str, object]]) -> object:
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -235,7 +234,7 @@ def write_records(path: Path, records: Iterable[Mapping[str, object]], *, checks
     return num
 
 
-def write_new_records(path: Path, records: Iterable[Record]) -> int:
+def write_new_records(path: Path, records: Iterable[object]) -> int:
     """Put a JSON-lines file in place where none is, or the very same; raises `StoreError` where another would go."""
     lines = [_plain_line(record).encode("utf-8", "replace") for record in records]
     if path.is_file() and path.stat().st_size and path.read_bytes() != b"".join(lines):
@@ -256,33 +255,20 @@ def sync_folder(folder: Path) -> None:
 LEVEL = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """A file that was packed, and what that saved."""
-
-    path: Path
-    num_records: int
-    plain_bytes: int
-    packed_bytes: int
-
-
-def pack(path: Path, *, level: int = LEVEL) -> Packed:
-    """Pack a sealed file with gzip; the plain one is deleted once the packed one was read back and found equal.
+def pack(path: Path, *, level: int = LEVEL) -> Path:
+    """Pack a sealed file with gzip, and return where; the plain one is deleted once it was read back and found equal.
 
     Every line's checksum is verified on the way. The same file gives the same bytes: no time and no name goes in.
     `zcat` gives the plain file back, and `datasets.load_dataset("json", ...)` reads the packed one as it is.
     """
-    packed, total, num_records = packed_path(path), hashlib.sha256(), 0
+    packed, total = packed_path(path), hashlib.sha256()
 
     def pieces() -> Iterator[bytes]:
-        nonlocal num_records
         squeezer = zlib.compressobj(level, wbits=31)  # in gzip's format
         with path.open("rb") as file:
-            for num_records, line in enumerate(file, 1):
+            for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n") or not fits(line):
-                    raise StoreError(
-                        f"{path}:{num_records}: the line is damaged or was never sealed; nothing was packed"
-                    )
+                    raise StoreError(f"{path}:{number}: the line is damaged or was never sealed; nothing was packed")
                 total.update(line)
                 yield squeezer.compress(line)
         yield squeezer.flush()
@@ -294,9 +280,8 @@ def pack(path: Path, *, level: int = LEVEL) -> Packed:
     if read_back.digest() != total.digest():
         packed.unlink()
         raise StoreError(f"{packed}: is not what was packed; the disk or the memory of this machine is failing")
-    before = path.stat().st_size
     path.unlink()
-    return Packed(packed, num_records, before, packed.stat().st_size)
+    return packed
 
 
 def packed_path(path: Path) -> Path:

@@ -16,7 +16,7 @@ from glob import glob, has_magic
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from critics.errors import InputError
 from critics.problem import is_list, is_object
@@ -344,7 +344,7 @@ def _of_table(table: Any, name: str) -> Rows:
     columns = list(table.column_names)
     if twice := next((column for column in columns if columns.count(column) > 1), None):
         raise InputError(f"the column {twice!r} is there twice; rename one")
-    listed = cast("list[dict[str, Any]]", table.to_pylist())
+    listed: list[Any] = table.to_pylist()
     if b"huggingface" in (table.schema.metadata or {}):  # `datasets` keeps the names of class labels beside the schema
         datasets: Any = import_module("datasets")
         for column, kind in datasets.Features.from_arrow_schema(table.schema).items():

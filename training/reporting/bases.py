@@ -15,10 +15,9 @@ from typing import Any
 
 from critics.errors import InputError
 from training.figures import Difference, drawing, forest, styles
-from training.outcomes import LEVEL, Record, Table, holm, mean, stats
+from training.outcomes import LEVEL, Record, Table, holm, markdown, mean, stats
 from training.reporting.runs import Arm, outcomes_of, provenance, read_arms
 from training.reporting.sentences import points, taught
-from training.tables import markdown
 
 COUNTED = ("certified", "right")
 FIRST = "strict"

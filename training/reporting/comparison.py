@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from critics.errors import InputError
+from critics.problem import is_object
 from critics.replay.grades import count_by_grade
 from rollout.records.sampling import GUIDED
 from training.curation.outcomes import SHARES, TOKEN_SHARES
@@ -30,7 +31,7 @@ from training.outcomes import (
     rates,
     seeds_interval,
 )
-from training.records.run_folder import configuration, read_run
+from training.records.run_folder import Provenance, configuration, read_run
 from training.records.store import write_text
 from training.reporting.runs import (
     STAGES,
@@ -99,12 +100,13 @@ def compare_runs(runs: Sequence[Path]) -> Report:
     return _report(arms, {"name": " and ".join(labelled), "runs": named, "differences": differences})
 
 
-def _flat(section: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, object]]:
-    for key, value in section.items():
-        if isinstance(value, Mapping):
-            yield from _flat(cast("Mapping[str, Any]", value), f"{before}{key}.")
-        else:
-            yield f"{before}{key}", value
+def _flat(value: object, name: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the values of a configuration by their keys with dots."""
+    if not is_object(value):
+        yield name, value
+    else:
+        for key, inner in value.items():
+            yield from _flat(inner, f"{name}.{key}" if name else key)
 
 
 def write_report(run: Path, *, partial: bool = False) -> Report:
@@ -139,7 +141,10 @@ def report_of(run: Path, seeds: Container[int] | None = None) -> tuple[Report, s
         for place, seed in enumerate(arm.seeds)
         for number, rollout in enumerate((each[place] for each in arm.rollouts), 1)
     )
-    report = _report(arms, provenance(run) | ({"unfinished_seeds": left_out} if left_out else {}))
+    origin = provenance(run)
+    if left_out:
+        origin["unfinished_seeds"] = left_out
+    report = _report(arms, origin)
     for name, arm in report["arms"].items():
         for each in arm["rounds"]:
             each["cost"] = found.costs.get((name, each["round"]))
@@ -151,7 +156,7 @@ def report_of(run: Path, seeds: Container[int] | None = None) -> tuple[Report, s
 # -- the report
 
 
-def _report(arms: Sequence[Arm], origin: Record) -> Report:
+def _report(arms: Sequence[Arm], origin: Provenance) -> Report:
     """Return the report; the p-values of the primary metric are one family, all others another."""
     _check_paired(arms)
     lead = next((arm for arm in arms if arm.name.rsplit(":", 1)[-1] == "strict"), arms[0])

@@ -16,14 +16,25 @@ from critics.errors import InputError
 from critics.problem import Problem
 from rollout.records.sampling import GUIDED
 from training.figures import INKS, MARKERS, drawing, percent_scale, with_bars
-from training.outcomes import FLAGS, Proportion, Record, Table, compare_paired, naturally, table_of
+from training.outcomes import (
+    FLAGS,
+    Proportion,
+    Record,
+    Table,
+    between,
+    compare_paired,
+    markdown,
+    naturally,
+    percent,
+    table_of,
+    with_interval,
+)
 from training.records.run_folder import read_file
 from training.records.store import write_text
 from training.reporting.comparison import retry_curve
-from training.reporting.costs import SPENT
 from training.reporting.programs import stage_tables
+from training.reporting.runs import SPENT
 from training.reporting.samples import at_k_rows
-from training.tables import between, markdown, percent, with_interval
 
 EVALUATION = "evaluation.json"
 LINES = ("-", "--", ":", "-.")
@@ -39,7 +50,7 @@ class LeaderboardEntry:
     """A mode of evaluation.json."""
     answers: Sequence[Record]
     """One for each of the mode's ids: `dataset`, `condition`, `hops`, `says` (its truth value), `chance` of a guess."""
-    spent: Record = field(default_factory=dict[str, object])
+    spent: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @cached_property
     def table(self) -> Table:

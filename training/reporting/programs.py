@@ -19,8 +19,7 @@ from critics.replay.answers import in_terms_of
 from critics.replay.semantics import semantics_of
 from rollout.programs.taxonomy import ERRORS, Category, diagnose, printed_by_logic_lm, prints_an_option
 from rollout.records.traces import Judgement, Trace, read_judgement
-from training.outcomes import Proportion, Record, Table, table_of
-from training.tables import grid, markdown, percent
+from training.outcomes import Proportion, Record, Table, grid, markdown, percent, table_of
 
 NOT_EXECUTED = frozenset({"malformed", "timeout", "error"})
 ALL_MODELS = "all models"

@@ -1,18 +1,23 @@
-"""Results of a run folder: evaluations by arm, seed and round, and what each round was trained on.
+"""Results of a run folder: evaluations by arm, seed and round, what each round was trained on, and what it all cost.
 
-`evaluation.json` is read, and checked, here and nowhere else.
+`evaluation.json` is read, and checked, here and nowhere else. Costs are requests and tokens of attempts, and time and
+memory of stages.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+import json
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from critics.errors import InputError
-from critics.problem import is_object
+from rollout.records.digests import ServerUse
 from rollout.records.sampling import Decoding
-from training.outcomes import Record, Table, table_of
-from training.records.run_folder import configuration, filters, read_file, read_run
+from rollout.records.traces import Trace
+from training.outcomes import Record, Table, pooled, table_of
+from training.records.run_folder import STAGES as TIMED_STAGES
+from training.records.run_folder import Provenance, configuration, filters, read_file, read_run, read_times
 
 STAGES = ("sampled", "right", "certified", "kept")
 """From attempts to training data."""
@@ -25,7 +30,8 @@ class EvaluationFile:
     """One evaluation.json, checked."""
 
     path: Path
-    problems: Mapping[str, object]
+    problems: Mapping[str, str | int]
+    """Their number, their split and their digest."""
     modes: Mapping[str, Record]
     columns: Mapping[str, tuple[int, ...]]
     """`ids`, `right`, `certified` and, of dialogs, `tests_passed` of the sampled answers: sorted by id to pair up."""
@@ -157,15 +163,70 @@ def outcomes_of(arms: Iterable[Arm]) -> Table:
     return table_of(rows)
 
 
-def provenance(run: Path) -> Record:
+def provenance(run: Path) -> Provenance:
     """Return what the numbers of a run come from."""
     config = configuration(run)
-    evaluation: object = config.get("evaluation")
-    primary = evaluation.get("primary") if is_object(evaluation) else None
-    return {"name": config.get("name") or run.resolve().name, "primary": primary, **read_run(run).provenance}
+    evaluation: Any = config.get("evaluation") or {}
+    return {
+        "name": config.get("name") or run.resolve().name,
+        "primary": evaluation.get("primary"),
+        **read_run(run).provenance,
+    }
 
 
-def origins(origin: Mapping[str, object]) -> list[Mapping[str, object]]:
+def origins(origin: Provenance) -> list[Provenance]:
     """Return the provenance of each run that a report is of."""
-    runs = origin.get("runs")
-    return [run for run in runs.values() if is_object(run)] if is_object(runs) else [origin]
+    return list(origin["runs"].values()) if "runs" in origin else [origin]
+
+
+SPENT = ("requests", "prompt_tokens", "completion_tokens", "uncounted")
+"""Counts: tokens of prompts to models in this process nobody counts (0); `uncounted` are replies of a server that did
+not say how many tokens they are, so that tokens and cost are too low by theirs."""
+
+
+def spent_on(traces: Iterable[Trace]) -> Record:
+    """Return the requests and tokens of attempts, whenever they were made."""
+    found: list[Record] = []
+    for trace in traces:
+        uses: list[ServerUse | None] = [getattr(each, "server", None) for each in (trace, *trace.steps)]
+        total = spent_in(use for use in uses if use is not None)
+        total["requests"] = total["requests"] or max(1, len(trace.steps))
+        total["completion_tokens"] = total["completion_tokens"] or trace.num_tokens
+        found.append(total)
+    return pooled(found, SPENT)
+
+
+def spent_in(uses: Iterable[ServerUse | None]) -> Record:
+    """Return the cost of replies that are not attempts; None: a model in this process, whose tokens are not counted."""
+    keys = ("calls", "prompt_tokens", "completion_tokens", "uncounted")
+    told = (use or ServerUse(calls=1) for use in uses)
+    return pooled((dict(zip(SPENT, (use.get(key, 0) for key in keys), strict=True)) for use in told), SPENT)
+
+
+def time_lines(run: Path) -> Iterator[str]:
+    """Yield time, GPU-hours and memory of a run's stages for people; memory is that of the largest process or GPU."""
+    times = read_times(run)
+    for name, parts in TIMED_STAGES.items() if times else ():
+        own = [each for each in times if each.stage in parts]
+        peaks = [each.peak_memory_bytes for each in own] + (_trained_peaks(run) if name == "fine-tuning" else [])
+        said = [f"{name}: {_time(sum(each.seconds for each in own))}"]
+        hours = sum(each.seconds * each.gpus for each in own) / 3600
+        said += [f"{hours:.2g} GPU-hours"] if hours else []
+        said += [f"{most / 2**30:.2f} GiB"] if (most := max(peaks, default=0)) else []
+        yield ", ".join(said)
+
+
+def _trained_peaks(run: Path) -> list[int]:
+    """Return the memory of a fine-tuning's processes, which torchrun may have started."""
+    found: list[int] = []
+    for path in sorted((run / "log").glob("training-*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            with suppress(ValueError, KeyError, TypeError):  # a torn line
+                found.append(int(json.loads(line)["peak_memory_bytes"]))
+    return found
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -17,8 +17,7 @@ from math import comb
 from rollout.records.traces import Trace
 from training.curation.filters import problem_key
 from training.curation.outcomes import is_decided
-from training.outcomes import Record, mean, rate_interval
-from training.tables import with_interval
+from training.outcomes import Record, mean, rate_interval, with_interval
 
 NAMES = ("certified", "lucky", "answered", "maj")
 

@@ -10,23 +10,11 @@ from critics.problem import is_object
 from critics.replay.grades import grades_said
 from rollout.records.sampling import Decoding
 from training.configuration.learning import CERTIFIED
-from training.outcomes import Record, widest
-from training.tables import grid
+from training.outcomes import Record, grid, percent, widest
 
 LEVEL = 0.05
 Finding: TypeAlias = Literal["more", "less", "open"]
 Arms: TypeAlias = Mapping[str, Record]
-
-
-def percent(rate: float | Sequence[float] | None) -> str:
-    """Return a rate as `51.3%`, an interval of rates as `48.0–54.6%`, and nothing as a dash."""
-    match rate:
-        case None:
-            return "–"
-        case float() | int():
-            return f"{100 * rate:.1f}%"
-        case _:
-            return f"{100 * rate[0]:.1f}–{100 * rate[1]:.1f}%"
 
 
 def points(difference: float | Sequence[float] | None) -> str:

@@ -13,13 +13,13 @@ step is not known, the whole text is punished: it could not be read, or it stops
 import atexit
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from critics.errors import InputError
 from critics.formats.format import find_format
@@ -30,7 +30,7 @@ from critics.problem import Attempt, Problem, is_list, is_object, read_attempt
 from critics.replay.replies import reply_start, unmarked
 from critics.verdict import Certified, Verdict, read_verdict
 from critics.verdict.reading import UNDECIDED
-from rollout.records.traces import read_judgement
+from rollout.records.traces import Judgement, read_judgement
 
 if TYPE_CHECKING:
     from rollout.problems.catalogue import Split
@@ -72,8 +72,7 @@ def said_in(completion: Any) -> Said:
     if isinstance(completion, str):
         start = reply_start(completion)
         return Said(unmarked(completion[:start]), completion[start:], start)
-    turns: Sequence[Mapping[str, Any]] = completion
-    own = [turn for turn in turns if turn.get("role") == "assistant"]
+    own = [turn for turn in completion if turn.get("role") == "assistant"]
     told = [said_in(_content(turn.get("content"))) for turn in own]
     beside = [str(said) for turn in own for key, said in turn.items() if key not in _NO_TEXT and said]
     thoughts = [thought for thought in (*beside, *(each.thoughts for each in told)) if thought.strip()]
@@ -89,11 +88,21 @@ def _content(content: object) -> str:
     return "".join(str(part["text"]) if "text" in part else f"[{part.get('type')}]" for part in parts)
 
 
-def reward(verdict: Mapping[str, Any]) -> float | None:
-    """Return what a verdict record is worth; None: unknown, to be masked."""
-    if verdict["verdict"] in UNKNOWN:
-        return None
-    return float(read_judgement(verdict).is_strict)
+def reward(judged: Judgement) -> float | None:
+    """Return what a verdict is worth; None: unknown, to be masked."""
+    return None if judged.verdict in UNKNOWN else float(judged.is_strict)
+
+
+class RewardedAttempt(TypedDict):
+    """An attempt with its verdict, its certificate and what it was paid."""
+
+    id: str
+    problem: object
+    format: str
+    completion: str
+    prompt: str
+    judgement: Any
+    reward: float | None
 
 
 class CertifiedReward:
@@ -106,7 +115,7 @@ class CertifiedReward:
     __name__ = "certified"
 
     def __init__(
-        self, judge: Judging, record: Callable[[dict[str, Any]], None] = lambda _: None, thoughts: Thoughts = "judged"
+        self, judge: Judging, record: Callable[[RewardedAttempt], None] = lambda _: None, thoughts: Thoughts = "judged"
     ) -> None:
         self._judge = judge
         self._record = record
@@ -136,12 +145,13 @@ class CertifiedReward:
         rewards: list[float | None] = []
         self.bad_starts, self.are_thinking = [], [bool(said.thoughts) for said in told]
         for attempt, prompt, said, verdict in zip(attempts, prompts, told, self._judge(attempts), strict=True):
-            rewards.append(reward(verdict))
+            rewards.append(reward(read_judgement(verdict)))
             is_located = rewards[-1] == 0 and (self.thoughts == "ignored" or not said.thoughts)
             start = bad_start(read_attempt(attempt), read_verdict(verdict)) if is_located else None
             self.bad_starts.append(None if start is None else start + said.start)
             asked = prompt if isinstance(prompt, str) else "\n".join(_content(turn.get("content")) for turn in prompt)
-            self._record({**attempt, "prompt": asked, "judgement": verdict, "reward": rewards[-1]})
+            told = {**attempt, "prompt": asked, "judgement": verdict, "reward": rewards[-1]}
+            self._record(cast("RewardedAttempt", told))
         return rewards
 
 
@@ -159,7 +169,7 @@ def certified(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any
     with its verdict and certificate (of several training processes one each, with its rank in the name).
     """
     path, rank = os.environ.get("CERTISTAR_TRACES"), os.environ.get("RANK", "0")
-    shown: list[dict[str, Any]] = []
+    shown: list[RewardedAttempt] = []
     rewards = CertifiedReward(_critics().judge, shown.append)(prompts, completions, **columns)
     if path is not None:
         own = Path(path) if rank == "0" else Path(path).with_stem(f"{Path(path).stem}-{rank}")
@@ -168,8 +178,16 @@ def certified(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any
     return rewards
 
 
-def rows(problems: Iterable[Problem], prompt: Callable[[Problem], Any], format_: str) -> Iterator[dict[str, Any]]:
-    """Yield what TRL trains on: `prompt`, and the columns that the reward reads.
+class RewardRow(TypedDict):
+    """A row that TRL trains on: the prompt, and the columns that the reward reads."""
+
+    prompt: object
+    problem: str
+    format: str
+
+
+def rows(problems: Iterable[Problem], prompt: Callable[[Problem], Any], format_: str) -> Iterator[RewardRow]:
+    """Yield what TRL trains on.
 
     A problem is JSON text, since a table of nested records would fill in keys that a problem does not have.
     """
@@ -191,7 +209,7 @@ def rewarded_problems(source: "ProblemsConfig", num: int, split: "Split", seed: 
     return found
 
 
-def reward_rows(path: Path, format_: str | None) -> list[dict[str, Any]]:
+def reward_rows(path: Path, format_: str | None) -> list[RewardRow]:
     """Return what TRL's scripts train on for the problems of a file: a chat prompt, and what the reward reads."""
     from rollout.prompts.prompt import messages
     from rollout.prompts.style import PromptStyle

@@ -19,6 +19,7 @@ from critics.errors import InputError
 from critics.formats.names import ENGLISH
 from critics.judge import JudgePool
 from critics.problem import Attempt, Problem
+from rollout.records.traces import read_judgement
 from training.rewards.certified import reward, said_in
 
 _NEVER_COLUMNS = frozenset({"prompt", "prompts", "completion", "completions"})
@@ -63,12 +64,12 @@ def rewarding(entry: str, *, timeout_s: float, jobs: int = 1, turns: bool = Fals
             yield partial(_by_critics, pool)
             return
         function = _imported(entry)
-        accepted = _Parameters.of(function, entry)
+        accepted = _Taking.of(function, entry)
         if "completions" not in accepted.names:
             raise UnusableReward(
                 f"{entry}: has no parameter `completions`, as TRL passes it; write a function around it that has one"
             )
-        yield partial(_at_once, lambda given: function(**accepted.of_these(given)), turns, runner)
+        yield partial(_at_once, accepted, turns, runner)
 
 
 def _imported(entry: str) -> Callable[..., Any]:
@@ -92,16 +93,17 @@ def _imported(entry: str) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parameters:
-    """Parameters of a reward function, by name."""
+class _Taking:
+    """A reward function that is given the columns that it takes."""
 
+    function: Callable[..., Any]
     entry: str
     names: frozenset[str]
     required: frozenset[str]
     takes_all: bool
 
     @staticmethod
-    def of(function: Callable[..., Any], entry: str) -> "_Parameters":
+    def of(function: Callable[..., Any], entry: str) -> "_Taking":
         try:
             listed = inspect.signature(function).parameters.values()
         except (TypeError, ValueError) as error:
@@ -111,35 +113,31 @@ class _Parameters:
         named = [each for each in listed if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
         required = frozenset(each.name for each in named if each.default is each.empty)
         takes_all = any(each.kind is each.VAR_KEYWORD for each in listed)
-        return _Parameters(entry, frozenset(each.name for each in named), required, takes_all)
+        return _Taking(function, entry, frozenset(each.name for each in named), required, takes_all)
 
-    def of_these(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values that it takes; raises `UnusableReward` where it needs one that is not there."""
+    def __call__(self, **values: Any) -> Any:
+        """Call it; raises `UnusableReward` where it needs a value that is not there."""
         if missing := sorted(self.required - values.keys()):
             raise UnusableReward(
                 f"{self.entry}: its parameter {missing[0]!r} is no column (there are {', '.join(sorted(values))}); "
                 f"if it is the gold answer, say --columns answer={missing[0]}, else write a function around it"
             )
-        return {name: value for name, value in values.items() if self.takes_all or name in self.names}
+        return self.function(**{name: values[name] for name in values if self.takes_all or name in self.names})
 
 
 def _shown(role: str, text: str, turns: bool) -> Any:
     return [{"role": role, "content": text}] if turns else text
 
 
-def _at_once(
-    call: Callable[[dict[str, Any]], Any], turns: bool, runner: asyncio.Runner, rollouts: Sequence[Rollout]
-) -> list[Paid]:
+def _at_once(call: Callable[..., Any], turns: bool, runner: asyncio.Runner, rollouts: Sequence[Rollout]) -> list[Paid]:
     """Pay a batch; where that fails each of its rows alone, so that the row is named."""
     names = dict.fromkeys(name for each in rollouts for name in each.columns if name not in _NEVER_COLUMNS)
-    given: dict[str, Any] = {
-        "prompts": [_shown("user", each.prompt, turns) for each in rollouts],
-        "completions": [_shown("assistant", each.completion, turns) for each in rollouts],
-        **{name: [each.columns.get(name) for each in rollouts] for name in names},
-    }
+    prompts = [_shown("user", each.prompt, turns) for each in rollouts]
+    completions = [_shown("assistant", each.completion, turns) for each in rollouts]
+    columns = {name: [each.columns.get(name) for each in rollouts] for name in names}
     try:
         with redirect_stdout(sys.stderr):
-            result: Any = call(given)
+            result: Any = call(prompts=prompts, completions=completions, **columns)
             result = runner.run(_awaited(result)) if inspect.isawaitable(result) else result
             if type(result) in (dict, str, type(None)):
                 raise TypeError(f"gave {type(result).__name__} and no list")
@@ -182,5 +180,8 @@ def _by_critics(pool: JudgePool, rollouts: Sequence[Rollout]) -> list[Paid]:
     known = [(each, each.problem) for each in rollouts if each.problem is not None]
     texts = [said_in(each.completion).judged("judged") for each, _ in known]
     attempts = [Attempt(e.id, p, e.format, text).record() for (e, p), text in zip(known, texts, strict=True)]
-    paid = {each.id: Paid(reward(verdict)) for (each, _), verdict in zip(known, pool.judge(attempts), strict=True)}
+    paid = {
+        each.id: Paid(reward(read_judgement(verdict)))
+        for (each, _), verdict in zip(known, pool.judge(attempts), strict=True)
+    }
     return [paid.get(each.id, Paid(None)) for each in rollouts]

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,8 @@ from rollout.policies.policy import PolicyError, load_tokenizer
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
 from training.configuration.learning import CERTIFIED
-from training.curation.derivation import cut_counts, derive
+from training.curation.derivation import derive
 from training.curation.filters import (
-    FITS_ANOTHER,
     Outline,
     balanced,
     by_answer,
@@ -27,8 +26,17 @@ from training.curation.filters import (
     select,
     subsample,
 )
-from training.curation.outcomes import coverage
-from training.lineage.entries import LINEAGE, Origin, entries, origin, read_entries, read_revocations, write_entries
+from training.curation.outcomes import KeptSummary, coverage
+from training.lessons.teaching import ExampleRecord
+from training.lineage.entries import (
+    LINEAGE,
+    Origin,
+    entries,
+    origin,
+    read_entries,
+    read_revocations,
+    write_entries,
+)
 from training.lineage.kept import CERTIFICATES, SUMMARY, slim, write_card
 from training.lineage.revocation import unrevoked
 from training.records.run_folder import DERIVED, read_file
@@ -68,7 +76,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     origins = read_entries(before / LINEAGE) if goes_on else ()
     taught = line.strategy.examples(kept, seed=derived_seed(line.seed, "lessons", number))
     prefix = f"round-{number:03d}/"
-    fresh = [replace(example, id=prefix + example.id).record() for example in taught]
+    fresh: list[ExampleRecord] = [{**example, "id": prefix + example["id"]} for example in taught]
     num_examples = write_records(folder / "examples.jsonl", chain(earlier, fresh))
     of_fresh = entries(fresh, _origins(kept, judged), prefix=prefix)
     write_entries(folder / LINEAGE, chain(origins, of_fresh))
@@ -77,17 +85,21 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     of_before = read_records(before / CERTIFICATES) if goes_on and is_stored(before / CERTIFICATES) else ()
     certified = (slim(trace) for trace in kept if trace.judged.is_certified)
     write_records(folder / CERTIFICATES, chain(of_before, certified), checksum=True)
-    counts = {**funnel(candidates.outlines, len(kept)), "kept_lucky": sum(map(is_lucky, kept))}
-    counts |= cut_counts(kept, candidates.num_failed) if candidates.cut else {}
-    counts |= {FITS_ANOTHER: len(foreign)} if foreign else {}
-    counts |= {"kept_by_grade": kept_by_grade(kept)} if line.arm.keep == "proved" else {}
-    counts |= {"by_answer": told} if (told := by_answer(candidates.outlines, kept)) else {}
+    summary: KeptSummary = {**funnel(candidates.outlines, len(kept)), "kept_lucky": sum(map(is_lucky, kept))}
+    if candidates.cut:
+        num_cut = sum(trace.derived_from is not None for trace in kept)
+        summary.update({"cut": num_cut, "cut_failed": candidates.num_failed})
+    if foreign:
+        summary["fits_another_problem"] = len(foreign)
+    if line.arm.keep == "proved":
+        summary["kept_by_grade"] = kept_by_grade(kept)
+    if told := by_answer(candidates.outlines, kept):
+        summary["by_answer"] = told
     if len(told) > 1 and len(only := [gold for gold, each in told.items() if each["kept"]]) == 1:
         where = f"{line.arm.name}, seed {line.seed}, round {number + 1}"
         log.warning("%s: all %d that were kept answer %s; set balance: true, or sample more", where, len(kept), only[0])
-    covered = coverage(kept, _tokenizer(line) if kept else None)
-    summary = {**counts, **covered, "examples": num_examples}
-    write_card(folder, f"{line.arm.name}, round {number + 1}", {"keep": line.arm.keep, **summary})
+    summary = {**summary, **coverage(kept, _tokenizer(line) if kept else None), "examples": num_examples}
+    write_card(folder, f"{line.arm.name}, round {number + 1}", {**summary, "keep": line.arm.keep})
     write_json(folder / SUMMARY, summary)
     return folder
 

@@ -18,15 +18,14 @@ from critics.problem import Problem
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policies.policy import Policy, model_digest
 from rollout.records.digests import adapter_weights_digest
-from rollout.records.sampling import Sampling
-from training.configuration.run import ArmConfig, RunConfig
+from training.configuration.run import ArmConfig
 from training.curation.filters import judged
 from training.outcomes import Record
 from training.records.open_store import OpenStore
 from training.records.run_folder import read_file
 from training.records.store import write_json
-from training.reporting.costs import spent_on
 from training.reporting.leaderboard import EVALUATION, LeaderboardEntry, as_entry
+from training.reporting.runs import spent_on
 from training.reporting.samples import at_k, samples_of
 from training.rounds.evaluation import answers_of, asked, by_label, counted, measure, problems_digest
 from training.rounds.rollout_store import how_asked, stored_strategy
@@ -56,7 +55,7 @@ def measured(model: NamedModel, arm: ArmConfig, measuring: Measuring, attempts: 
     strategy: Strategy = strategy_of(config, arm, trained=model.adapter is not None, review=measuring.reviews)
     if attempts is not None:
         strategy = replace(stored_strategy(strategy, OpenStore(attempts), config, arm), arm=arm.name)
-    sampling = sampling_of(config, arm, measuring.samples)
+    sampling = config.sampling.sampling(arm.decoding, samples=measuring.samples)
     policy: Policy = quiet_policy(config, arm, model.adapter)
     size, seed = config.evaluation.batch_size, measuring.seed
     made = asked(policy, measuring.problems, sampling, strategy, seed=seed, batch_size=size)
@@ -69,11 +68,6 @@ def measured(model: NamedModel, arm: ArmConfig, measuring: Measuring, attempts: 
     if measuring.samples > 1:
         mode["at_k"] = at_k(samples_of(found))
     return {"modes": {"sampled": mode}, "answers": answers_of(firsts), "spent": spent_on(found)}
-
-
-def sampling_of(config: RunConfig, arm: ArmConfig, samples: int) -> Sampling:
-    """Return how attempts at each problem are sampled."""
-    return config.sampling.sampling(arm.decoding, samples=samples)
 
 
 def folder_of(model: NamedModel, arm: ArmConfig, out: Path) -> Path:
@@ -125,7 +119,7 @@ def _asked(model: NamedModel, arm: ArmConfig, measuring: Measuring) -> str:
         "how": how_asked(config, arm),
         "model": model_digest(base) if config.model.server is None and Path(base).is_dir() else base,
         "adapter": None if model.adapter is None else adapter_weights_digest(model.adapter),
-        "sampling": asdict(sampling_of(config, arm, measuring.samples)),
+        "sampling": asdict(config.sampling.sampling(arm.decoding, samples=measuring.samples)),
         "problems": [problem.record() for problem in measuring.problems],
         "seed": measuring.seed,
     }

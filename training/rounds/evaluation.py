@@ -30,8 +30,7 @@ from rollout.programs.lessons import stage_names
 from rollout.records.digests import adapter_weights_digest
 from rollout.records.sampling import FREE, GUIDED, Sampling, batches, derived_seed
 from rollout.records.traces import Trace
-from training.autoeval.errors import measure_false_positives
-from training.autoeval.scores import score_report
+from training.autoeval.scores import measure_false_positives, score_report
 from training.configuration.run import PromotionConfig
 from training.curation.filters import (
     compiles,
@@ -275,7 +274,8 @@ def evaluate(line: Line, number: int | None, adapter: Path | None, old: Path | N
     if not (folder / MEASURED).exists():
         modes = _modes(line, number, adapter, OpenStore(folder / OPENED))
         judged_modes: dict[str, list[Trace]] = {name: [] for name in modes}
-        write_records(folder / ATTEMPTS, _judged(line, modes, judged_modes), checksum=True)
+        told = ({"mode": name, **trace.record()} for name, trace in _judged(line, modes, judged_modes))
+        write_records(folder / ATTEMPTS, told, checksum=True)
         pack(folder / ATTEMPTS)
         measured: dict[str, Record] = {}
         for name, mode in modes.items():
@@ -315,13 +315,13 @@ def _judging(line: Line) -> Judging:
     return line.judging(progress)
 
 
-def _judged(line: Line, modes: Mapping[str, _Mode], found: Mapping[str, list[Trace]]) -> Iterator[dict[str, Any]]:
-    """Yield the judged attempts of all modes as they are stored; `found` gets what is counted of them."""
+def _judged(line: Line, modes: Mapping[str, _Mode], found: Mapping[str, list[Trace]]) -> Iterator[tuple[str, Trace]]:
+    """Yield the judged attempts of all modes; `found` gets what is counted of them."""
     for name, mode in modes.items():
         assert not mode.rollout.missing(), "held-out problems that nobody answered would be left out of the counts"
         for trace in judged(mode.rollout.stored(), _judging(line)):
             found[name].append(counted(trace))
-            yield {"mode": name, **trace.record()}
+            yield name, trace
 
 
 def _modes(line: Line, number: int | None, adapter: Path | None, store: OpenStore) -> dict[str, _Mode]:
@@ -373,7 +373,7 @@ def promoted(
     return old
 
 
-def refusal(mode: Mapping[str, Any], chance: float, config: PromotionConfig) -> str | None:
+def refusal(mode: Mapping[str, int], chance: float, config: PromotionConfig) -> str | None:
     """Return why the next round does not start from a policy with this mode of evaluation.json; None where it does.
 
     `chance` is how likely a guess is right. Only answered problems are compared with it: to abstain is no error.
@@ -381,7 +381,7 @@ def refusal(mode: Mapping[str, Any], chance: float, config: PromotionConfig) -> 
     num = mode["n"]
     if not config.enabled or not num:
         return None
-    answered: int = mode["answered"]
+    answered = mode["answered"]
     if answered < config.min_answered * num or answered == 0:
         return f"it answers {answered} of {num} problems, fewer than promotion.min_answered = {config.min_answered:g}"
     binom: Any = import_module("scipy.stats").binom  # which a machine that is qualified may lack

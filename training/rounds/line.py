@@ -1,15 +1,14 @@
 """A line of rounds: one arm with one seed, its folders, and where its stages run."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from critics.formats.names import GUIDED
 from critics.judge import Judging
 from critics.problem import Problem
-from critics.verdict import VerdictRecord
 from rollout.policies.policy import model_digest
 from rollout.records.sampling import ENGLISH
 from training.configuration.run import ArmConfig, RunConfig
@@ -18,6 +17,8 @@ from training.rounds.problems import held_out_problems
 from training.watchdog import OnProgress, Progress, unwatched
 from training.workers.requests import Workers
 from training.workers.strategies import Strategy, no_review, strategy_of
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +114,11 @@ class Line:
     def judging(self, progress: Progress) -> Judging:
         """Return what judges for a stage, each verdict a sign of progress: all of them may take hours."""
 
-        def judged(records: Iterable[object]) -> Iterator[VerdictRecord]:
-            for verdict in self.workers.judge(records):
-                self.on_progress(progress)
-                yield verdict
+        def noted(verdict: Item) -> Item:
+            self.on_progress(progress)
+            return verdict
 
-        return judged
+        return lambda records: map(noted, self.workers.judge(records))
 
     @property
     def tracking(self) -> Tracking:

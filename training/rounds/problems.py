@@ -1,7 +1,7 @@
 """The problems of a run: which ones a round trains on, and which are held out."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -152,7 +152,7 @@ def drawn_by_dataset(problems: Sequence[Problem], num: int | None, seed: int) ->
 
 
 def _holds_records(path: Path) -> bool:
-    first: Mapping[str, object] = next(read_records(path), None) or {}
+    first = next(read_records(path), None) or {}
     return {"dataset", "context", "question", "formal"} <= first.keys()
 
 

@@ -20,7 +20,7 @@ from rollout.records.digests import PolicyDigests
 from rollout.records.sampling import Sampling
 from rollout.records.traces import Trace, read_trace
 from training.configuration.run import ArmConfig, RunConfig
-from training.lessons.teaching import Taught
+from training.lessons.teaching import ExampleRecord
 from training.records.open_store import OpenStore
 from training.workers.requests import RolloutRequest
 from training.workers.strategies import Strategy
@@ -103,7 +103,7 @@ class StoredStrategy:
                 stored.keep(fresh, request)
         return stored.stored(request)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[ExampleRecord]:
         """Return what the strategy makes of them."""
         return self.strategy.examples(traces, seed=seed)
 

@@ -6,24 +6,27 @@ Stages die with the run. What they finish is in the run folder, so the same comm
 that was begun with another configuration is refused.
 """
 
+import json
+import subprocess
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from critics.errors import RunFailed
 from critics.formats.names import ASP
 from rollout.engines import vllm
+from rollout.records.digests import file_digest
 from training.configuration.run import ArmConfig, RoundTripConfig, RunConfig
 from training.configuration.section import ConfigError
 from training.finetuning.job import check_installed
-from training.lineage.provenance import provenance
 from training.lineage.revocation import refuse_tainted
 from training.preemption import GRACE_S, Preempted, raised
-from training.records.run_folder import locked, read_run
+from training.records.run_folder import Provenance, locked, read_run
 from training.records.store import is_stored, write_json, write_text
 from training.rounds.line import Line, Notice, base_path, line_path
 from training.rounds.loop import measure, run_line
@@ -80,10 +83,10 @@ def run(
     with raised(), locked(out), cluster(config):
         require_server(config.model)
         lines = lines_of(config)
-        claim(config, out, lines["provenance"]["inputs"])
+        claim(config, out, lines["provenance"].get("inputs", {}))
         refuse_tainted(out)
         write_json(out / "lines.json", lines)
-        base_digest = lines["provenance"]["base_digest"]
+        base_digest = lines["provenance"].get("base_digest", "")
         budgets = BUDGETS_S if patience_s is None else dict.fromkeys(BUDGETS_S, patience_s)
         _run_jobs(config, out, base_digest, report, Watchdog(out / "log", budgets))
         from training.reporting.comparison import write_report
@@ -272,19 +275,77 @@ class Slots:
             slot.kill()
 
 
-def lines_of(config: RunConfig) -> dict[str, Any]:
+class LinePlace(TypedDict):
+    """A line of a run, with its folders below the run's."""
+
+    arm: str
+    seed: int
+    path: str
+    base: str
+
+
+class LinesFile(TypedDict):
+    """The content of lines.json."""
+
+    lines: list[LinePlace]
+    num_rounds: int
+    provenance: Provenance
+
+
+def lines_of(config: RunConfig) -> LinesFile:
     """Return lines.json: the lines of a run with their folders, and where its numbers come from."""
-    return {
-        "lines": [
-            {
-                "arm": arm.name,
-                "seed": seed,
-                "path": line_path(config, arm, seed),
-                "base": base_path(config, arm, seed),
-            }
-            for arm in config.arms
-            for seed in config.seeds
-        ],
-        "num_rounds": config.star.rounds,
-        "provenance": provenance(config),
+    lines: list[LinePlace] = [
+        {"arm": arm.name, "seed": seed, "path": line_path(config, arm, seed), "base": base_path(config, arm, seed)}
+        for arm in config.arms
+        for seed in config.seeds
+    ]
+    return {"lines": lines, "num_rounds": config.star.rounds, "provenance": provenance(config)}
+
+
+def provenance(config: RunConfig) -> Provenance:
+    """Return what a report's numbers come from: configuration, code, libraries and the base model."""
+    from rollout.policies.policy import model_digest
+
+    made = Path(config.model.name) / "provenance.json"
+    base = model_digest(config.model.pinned)
+    named = {
+        "problems": config.problems.source,
+        "held_out": config.held_out and config.held_out.source,
+        "model.prompt_file": config.model.prompt_file,
     }
+    files = {key: Path(name) for key, name in named.items() if name and Path(name).is_file()}
+    engine = ("vllm",) if config.model.engine == "vllm" else ()
+    return {
+        "config": config.name,
+        "config_digest": config.digest(),
+        "commit": commit(),
+        "versions": {name: version(name) for name in ("certistar", "torch", "transformers", "peft", *engine)},
+        "seeds": config.seeds,
+        "held_out_split": config.evaluation.split,
+        "base": config.model.pinned,
+        "base_digest": base,
+        "inputs": {"model": base, **{key: file_digest(path) for key, path in files.items()}},
+        "base_provenance": json.loads(made.read_text()) if made.exists() else None,
+    }
+
+
+def version(name: str) -> str | None:
+    """Return the version of a distribution; None where it is not installed."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def commit() -> str | None:
+    """Return the commit of the code that runs, with `+` where the tree has changes; None outside a checkout."""
+    folder = Path(__file__).parent
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None

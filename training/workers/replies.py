@@ -10,7 +10,7 @@ What a strategy is amidst of, when a server dies, is nowhere else: stores hold a
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -93,13 +93,15 @@ class CommandReplies:
 
 
 @contextmanager
-def kept_replies(command: str, options: Mapping[str, object]) -> Generator[None]:
+def kept_replies(command: str, **options: object) -> Generator[None]:
     """Keep what servers reply to a command, and forget it once the command is done.
 
     Where it fails, or is interrupted or killed, the file stays for the same command to go on from.
     """
     models = options.get("models")
-    log = ReplyLog(_place(command, options), by_address=isinstance(models, list) and len(cast("list[str]", models)) > 1)
+    log = ReplyLog(
+        _place(command, **options), by_address=isinstance(models, list) and len(cast("list[str]", models)) > 1
+    )
     token = _LOG.set(log)
     try:
         yield
@@ -126,7 +128,7 @@ def replies_in(path: Path) -> Generator[None]:
         _LOG.reset(token)
 
 
-def _place(command: str, options: Mapping[str, object]) -> Path:
+def _place(command: str, **options: object) -> Path:
     """Return the file: beside what the command writes; else named after what was asked, wherever the server is."""
     written = next((path for key in _WRITTEN if isinstance(path := options.get(key), Path)), None)
     if written is not None and (beside := written.resolve()).name:

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from critics import registry
 from critics.errors import InputError
 from critics.formats.names import FOL
-from critics.problem import Problem
+from critics.problem import Problem, is_object
 from rollout.actor_critic.feedback import Reviewing
 from rollout.engines.vllm import EngineSettings, rank_of, rest
 from rollout.policies import models
@@ -51,7 +51,7 @@ from training.configuration.run import (
     RunConfig,
 )
 from training.configuration.section import ConfigError, explained, read_yaml
-from training.lessons.teaching import Taught, completion_example, dialog_examples, program_example
+from training.lessons.teaching import ExampleRecord, completion_example, dialog_examples, program_example
 from training.lineage.adapters import MANIFEST, verify_adapter
 from training.logs import quieten
 from training.workers.replies import CommandReplies
@@ -189,10 +189,10 @@ def _own(config: RunConfig, adapter: Path | None) -> NamedModel:
 def _named(config: RunConfig, name: str, adapter: Path | None) -> NamedModel:
     path = Path(name).expanduser()
     if path.suffix in (".yaml", ".yml"):
-        return NamedModel(path.stem, _with(config, dict(read_yaml(path)), name), adapter)
+        return NamedModel(path.stem, _with(config, name, **read_yaml(path)), adapter)
     if (found := re.fullmatch(r"(.+)@(https?://.+)", name)) is not None:
         server = {"model": found[1], "base_url": found[2]}
-        return NamedModel(found[1], _with(config, {"server": server}, name), adapter)
+        return NamedModel(found[1], _with(config, name, server=server), adapter)
     if re.fullmatch(r".+@\w+:/.*", name):
         raise InputError(f"--model {name}: a server is named NAME@http://HOST/v1 or NAME@https://HOST/v1")
     if path.is_dir() and ((path / "adapter_config.json").exists() or (path / MANIFEST).exists()):
@@ -200,20 +200,20 @@ def _named(config: RunConfig, name: str, adapter: Path | None) -> NamedModel:
             raise InputError(f"--model {name}: is an adapter, and --adapter names another; leave one out")
         return NamedModel(f"{label_of(config)}+{_adapter_name(path)}", config, path)
     if config.model.server is not None and not path.is_dir():
-        return NamedModel(name, _with(config, {"server": {"model": name}}, name), adapter)
-    return NamedModel(name, _with(config, {"name": name, "server": None}, name), adapter)
+        return NamedModel(name, _with(config, name, server={"model": name}), adapter)
+    return NamedModel(name, _with(config, name, name=name, server=None), adapter)
 
 
-def _with(config: RunConfig, keys: dict[str, Any], name: str) -> RunConfig:
+def _with(config: RunConfig, named: str, /, **keys: Any) -> RunConfig:
     """Return the configuration with these keys in its section `model`, those of `server` beside what it has."""
     model = config.model.model_dump() | ({"revision": None} if "name" in keys else {})  # it is the other model's
     given = keys.get("server")
-    if isinstance(given, dict):
-        keys = {**keys, "server": {**(model["server"] or {}), **cast("dict[str, Any]", given)}}
+    if is_object(given):
+        keys = {**keys, "server": {**(model["server"] or {}), **given}}
     try:
         return RunConfig.model_validate({**config.model_dump(), "model": {**model, **keys}})
     except ValidationError as error:
-        raise ConfigError(f"--model {name}: {explained(error, RunConfig)}") from error
+        raise ConfigError(f"--model {named}: {explained(error, RunConfig)}") from error
 
 
 def _adapter_name(adapter: Path) -> str:
@@ -231,7 +231,7 @@ class Strategy(Protocol):
         """Yield `sampling.samples_per_problem` attempts for each problem, in problem order, as one batch."""
         ...
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[ExampleRecord]:
         """Return what kept traces teach, for a dataset."""
         ...
 
@@ -255,7 +255,7 @@ class SingleAttempt:
         sampling = replace(sampling, guide=self.guide, max_sentences=most)
         return sample(policy, problems, sampling, seed=seed, format_=self.format, hinted=hinted)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[ExampleRecord]:
         """Return each trace's prompt and completion."""
         return [completion_example(trace) for trace in traces]
 
@@ -311,7 +311,7 @@ class ActorCritic:
         actor = cast("ChatPolicy", policy)
         return converse(actor, problems, self.settings, sampling, seed=seed, review=self.review)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[ExampleRecord]:
         """Return lessons, each with the certificate of its dialog, mixed as the configuration says."""
         return dialog_examples(traces, self.lessons, seed=seed)
 
@@ -342,7 +342,7 @@ class Programs:
         with RunReviewPool(timeout_s=self.timeout_s) as review:
             yield from refine(writer, problems, self.settings, sampling, seed=seed, review=review)
 
-    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[Taught]:
+    def examples(self, traces: Iterable[Trace], *, seed: int) -> list[ExampleRecord]:
         """Return the direct way from each problem to its last program, in one turn and without solved examples."""
         return [program_example(trace) for trace in traces]
 
