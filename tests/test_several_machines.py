@@ -71,7 +71,7 @@ def test_what_a_network_says_is_told_from_other_errors():
 
 def test_an_adapter_that_another_machine_wrote_elsewhere_is_missed(tiny_model, data, monkeypatch):
     monkeypatch.setattr(stage, "SHOWN_S", 0.0)
-    monkeypatch.setattr(stage, "launch", lambda _: None)
+    monkeypatch.setattr(stage.torchrun, "launch", lambda _: None)
     with pytest.raises(TrainingFailed, match=r"--out must lie where all machines see it"):
         stage.fine_tune(job(tiny_model, data, "node0:1"))
 

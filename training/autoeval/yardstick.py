@@ -21,17 +21,7 @@ from rollout.records.sampling import Sampling, batches, derived_seed
 from rollout.records.traces import Trace
 from rollout.settings import RoundTripSettings
 from rollout.strategies.round_trip import after_rounds, travel
-from training.autoeval.scores import (
-    STRATA,
-    measure_false_positives,
-    pooled_scores,
-    repeated,
-    score_report,
-    strata_of,
-    verifier_pairs,
-    verifier_rows,
-    verifier_score,
-)
+from training.autoeval import scores
 from training.curation.filters import judged
 from training.lessons.teaching import ExampleRecord, Way, both_ways
 from training.outcomes import Record
@@ -179,15 +169,15 @@ def measure_trips(
         "temperature": asked.sampling.temperature,
         "seed": seed,
         "policy": policy.digests.record(),
-        "scores": pooled_scores([score_report(own) for own in trips]),
-        "by_stratum": strata_of(trips[0]),
-        "false_positives": measure_false_positives(trips[0], judging, seed=seed) or {},
+        "scores": scores.pooled_scores([scores.score_report(own) for own in trips]),
+        "by_stratum": scores.strata_of(trips[0]),
+        "false_positives": scores.measure_false_positives(trips[0], judging, seed=seed) or {},
     }
     if runs > 1:
-        found["repeated"] = repeated(trips)
+        found["repeated"] = scores.repeated(trips)
     if asked.strategy.settings.rounds > 1:
         levels = zip(*map(asked.strategy.shortened, trips[0]), strict=True)
-        each = [score_report(list(judged(level, judging))) for level in levels]
+        each = [scores.score_report(list(judged(level, judging))) for level in levels]
         found["by_rounds"] = [{"rounds": number, "scores": report} for number, report in enumerate(each, 1)]
     return found, trips[0]
 
@@ -199,10 +189,10 @@ def measure_verifier(
 
     Return its score, whole and by data set, category and stratum, and what each answer has cost a server.
     """
-    pairs = verifier_pairs(trips)
+    pairs = scores.verifier_pairs(trips)
     listed = batches(pairs, batch_size or max(1, len(pairs)))
     given = [opinion for batch in listed for opinion in opinions(policy, batch, sampling, seed=seed)]
     said: dict[str, Said] = {opinion.pair.id: opinion.said for opinion in given}
-    strata = {by: rows for by in STRATA if (rows := verifier_rows(said, trips, by))}
-    found = {**verifier_score(said, trips), "rows": verifier_rows(said, trips), "by_stratum": strata}
+    strata = {by: rows for by in scores.STRATA if (rows := scores.verifier_rows(said, trips, by))}
+    found = {**scores.verifier_score(said, trips), "rows": scores.verifier_rows(said, trips), "by_stratum": strata}
     return found, [opinion.server for opinion in given]

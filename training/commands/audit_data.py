@@ -10,21 +10,8 @@ from typing import Any, TypedDict
 from critics.replay.grades import count_by_grade
 from training.commands.attempts import judging
 from training.commands.options import say
+from training.exchange import gold_labels
 from training.exchange.columns import read_answers, read_columns
-from training.exchange.gold_labels import (
-    BY_READING,
-    DISAGREE,
-    NOT_CHECKED,
-    READINGS,
-    RIGHT,
-    UNREAD,
-    WRONG,
-    Finding,
-    Labelled,
-    audited,
-    read_labelled,
-    way_of,
-)
 from training.exchange.rationales import Reading
 from training.lineage.kept import made_already, new_folder, slim
 from training.outcomes import Interval, Proportion, with_interval
@@ -32,7 +19,7 @@ from training.records.store import write_json, write_records
 
 _MOST = 5
 """Wrong labels that are printed; all are in the folder."""
-_OUTCOMES = (RIGHT, WRONG, BY_READING, NOT_CHECKED)
+_OUTCOMES = (gold_labels.RIGHT, gold_labels.WRONG, gold_labels.BY_READING, gold_labels.NOT_CHECKED)
 _UNDECIDED = ("timeout", "error", "time_limit", "worker_died", "work_limit", "solver_budget", "undecidable")
 
 
@@ -63,10 +50,10 @@ def audit_labels(asked: LabelAudit) -> bool:
     if asked.out is not None:
         made_already(asked.out, "")
     reading = Reading(read_columns(asked.columns), read_answers(asked.answers), None, asked.dataset)
-    labelled = read_labelled(asked.source, reading, asked.num, asked.seed, asked.encoding)
+    labelled = gold_labels.read_labelled(asked.source, reading, asked.num, asked.seed, asked.encoding)
     for line in labelled.told:
         say(line)
-    findings = audited(labelled.problems, judging(asked.jobs, asked.timeout), quick=asked.quick)
+    findings = gold_labels.audited(labelled.problems, judging(asked.jobs, asked.timeout), quick=asked.quick)
     told = figures(findings, labelled, Path(asked.source).name)
     if asked.out is not None:
         _write(asked.out, findings, labelled, told)
@@ -77,12 +64,12 @@ def audit_labels(asked: LabelAudit) -> bool:
     return bool(told["checked"]) and not told["wrong"]
 
 
-def figures(findings: Sequence[Finding], labelled: Labelled, source: str) -> Mapping[str, Any]:
+def figures(findings: Sequence[gold_labels.Finding], labelled: gold_labels.Labelled, source: str) -> Mapping[str, Any]:
     """Return counts and rates with 95% intervals (Wilson), as JSON; `source` names what was audited."""
     counts = Counter(finding.outcome for finding in findings)
-    reasons = Counter(f.reason for f in findings if f.outcome == NOT_CHECKED)
+    reasons = Counter(f.reason for f in findings if f.outcome == gold_labels.NOT_CHECKED)
     reasons.update(row.reason for row in labelled.unreadable)
-    checked = [finding for finding in findings if finding.outcome != NOT_CHECKED]
+    checked = [finding for finding in findings if finding.outcome != gold_labels.NOT_CHECKED]
     told = [(finding, finding.record()) for finding in findings]
     shown = [(f, {key: row[key] for key in ("id", "gold", "proved", "shown", "certificates")}) for f, row in told]
     by_label: dict[str, Counter[str]] = {}
@@ -90,33 +77,33 @@ def figures(findings: Sequence[Finding], labelled: Labelled, source: str) -> Map
         by_label.setdefault(str(row["gold"]), Counter())[finding.outcome] += 1
     of_readings = {
         name: sum(finding.readings.get(name, finding.proved) != finding.problem.answer for finding in checked)
-        for name in READINGS
+        for name in gold_labels.READINGS
         if any(name in finding.readings for finding in checked)
     }
     return {
         "source": source,
         "labels": len(findings) + len(labelled.unreadable),
         "checked": len(checked),
-        "agree": counts[RIGHT],
-        "by_reading": counts[BY_READING],
-        "not_checked": counts[NOT_CHECKED] + len(labelled.unreadable),
-        "unread": len(labelled.unreadable) + sum(reasons[reason] for reason in UNREAD),
+        "agree": counts[gold_labels.RIGHT],
+        "by_reading": counts[gold_labels.BY_READING],
+        "not_checked": counts[gold_labels.NOT_CHECKED] + len(labelled.unreadable),
+        "unread": len(labelled.unreadable) + sum(reasons[reason] for reason in gold_labels.UNREAD),
         "undecided": sum(reasons[reason] for reason in _UNDECIDED),
-        "rate": _rate(counts[WRONG], len(checked)),
+        "rate": _rate(counts[gold_labels.WRONG], len(checked)),
         "readings": {name: _rate(count, len(checked)) for name, count in of_readings.items()},
         "by_label": {
             label: {
                 "n": num.total(),
                 **{name: num[name] for name in _OUTCOMES},
-                "rate": _rate(num[WRONG], num.total() - num[NOT_CHECKED]),
+                "rate": _rate(num[gold_labels.WRONG], num.total() - num[gold_labels.NOT_CHECKED]),
             }
             for label, num in sorted(by_label.items())
         },
-        "two_ways": sum(len(set(map(way_of, finding.proofs))) > 1 for finding in checked),
+        "two_ways": sum(len(set(map(gold_labels.way_of, finding.proofs))) > 1 for finding in checked),
         "grades": count_by_grade(finding.grade for finding in checked),
         "reasons": dict(sorted(reasons.items())),
-        "wrong": [row for finding, row in shown if finding.outcome == WRONG],
-        "formalisation_disagrees": [row for finding, row in shown if finding.reason == DISAGREE],
+        "wrong": [row for finding, row in shown if finding.outcome == gold_labels.WRONG],
+        "formalisation_disagrees": [row for finding, row in shown if finding.reason == gold_labels.DISAGREE],
     }
 
 
@@ -136,14 +123,14 @@ def _rate(count: int, n: int) -> WrongRate:
     return {"wrong": count, "n": n, "rate": rate, "interval": (round(low, 4), round(high, 4))}
 
 
-def _write(out: Path, findings: Sequence[Finding], labelled: Labelled, told: object) -> None:
+def _write(out: Path, findings: Sequence[gold_labels.Finding], labelled: gold_labels.Labelled, told: object) -> None:
     """Write the folder of an audit, whole or not at all: every label with its columns, certificates, figures."""
     given = [labelled.rows.get(finding.problem.id) for finding in findings]
     lines = [
         {**finding.record(), "row": finding.problem.record() if row is None else row.values}
         for finding, row in zip(findings, given, strict=True)
     ]
-    lines += [{"id": bad.id, "outcome": NOT_CHECKED, **asdict(bad)} for bad in labelled.unreadable]
+    lines += [{"id": bad.id, "outcome": gold_labels.NOT_CHECKED, **asdict(bad)} for bad in labelled.unreadable]
     with new_folder(out) as folder:
         write_records(folder / "labels.jsonl", lines)
         proofs = (slim(proof) for finding in findings for proof in finding.proofs)

@@ -18,18 +18,8 @@ from training.exchange.columns import Values, read_answers, read_columns
 from training.exchange.rationales import Reading, as_they_stand, read_table
 from training.outcomes import between
 from training.records.tables import read_rows
+from training.rewards import probes
 from training.rewards.findings import AuditLimits, RewardReport, WrongCase, audited
-from training.rewards.probes import (
-    DATASETS,
-    FORMATS,
-    TEMPLATE,
-    Demonstration,
-    Style,
-    cases,
-    demonstrated,
-    generated,
-    gold_word,
-)
 from training.rewards.rewarding import rewarding
 
 
@@ -56,15 +46,15 @@ class RewardAudit:
 
 def audit_reward(asked: RewardAudit) -> bool:
     """Audit a reward and print what was found; return whether it passed."""
-    template, num = asked.template or TEMPLATE, asked.num or 30
+    template, num = asked.template or probes.TEMPLATE, asked.num or 30
     if "{answer}" not in template or "{rationale}" not in template:
         raise InputError("--template: must hold {rationale} and {answer}, as in '<think>{rationale}</think>{answer}'")
     words = {answer: word for word, answer in read_answers(asked.answers).items()}
     demonstrations, rows = _demonstrations(asked, num)
-    style = Style(template.replace("\\n", "\n"), words, read_columns(asked.columns).get("answer"))
+    style = probes.Style(template.replace("\\n", "\n"), words, read_columns(asked.columns).get("answer"))
     limits = AuditLimits(asked.accept_from, asked.threshold or 0.0, asked.strict)
     with rewarding(asked.reward, timeout_s=asked.timeout, jobs=asked.jobs, turns=asked.messages) as pay:
-        made = list(cases(demonstrations, style, num, asked.seed))
+        made = list(probes.cases(demonstrations, style, num, asked.seed))
         say(f"{len(made)} probes of {len(demonstrations)} problems (seed {asked.seed})")
         report = audited(made, pay, limits)
     about = {"reward": asked.reward, "seed": asked.seed, "problems": len(demonstrations), "left_out": rows}
@@ -75,26 +65,28 @@ def audit_reward(asked: RewardAudit) -> bool:
     return report.passed
 
 
-def _demonstrations(asked: RewardAudit, num: int) -> tuple[list[Demonstration], int]:
+def _demonstrations(asked: RewardAudit, num: int) -> tuple[list[probes.Demonstration], int]:
     """Return certified demonstrations, and the number of the user's rows that are not."""
-    names = asked.data or DATASETS
+    names = asked.data or probes.DATASETS
     if all(map(is_generated, names)):
-        if wrong := next((name for name in asked.formats or () if name not in FORMATS), None):
-            raise InputError(f"--format {wrong!r}: rewards are probed in one of {', '.join(FORMATS)}")
-        formats = asked.formats or FORMATS[:1]
-        found = [each for name in formats for each in generated(names, name, -(-num // len(formats)), asked.seed)]
+        if wrong := next((name for name in asked.formats or () if name not in probes.FORMATS), None):
+            raise InputError(f"--format {wrong!r}: rewards are probed in one of {', '.join(probes.FORMATS)}")
+        formats = asked.formats or probes.FORMATS[:1]
+        found = [
+            each for name in formats for each in probes.generated(names, name, -(-num // len(formats)), asked.seed)
+        ]
         if not found:
             raise InputError(f"--data {', '.join(names)}: nothing of it can be proved in English; leave --data out")
         return found, 0
     if len(names) > 1:
-        raise InputError(f"--data: name one file, or generators ({nearest(names[0], DATASETS)})")
-    rows, found = list(_rows(names[0], asked)), list[Demonstration]()
+        raise InputError(f"--data: name one file, or generators ({nearest(names[0], probes.DATASETS)})")
+    rows, found = list(_rows(names[0], asked)), list[probes.Demonstration]()
     for values, trace in rows:
         own = {key: value for key, value in values.items() if key not in ("problem", "messages", "judgement")}
         problem, asked_as = trace.problem, values.get("prompt")
         shown = (asked_as if isinstance(asked_as, str) else _last_turn(asked_as)) or text(problem, PromptStyle())
-        about = {"context": problem.context, "question": problem.question, "answer": gold_word(problem)}
-        found += demonstrated(problem, trace.completion, trace.format, shown, {**about, **own})
+        about = {"context": problem.context, "question": problem.question, "answer": probes.gold_word(problem)}
+        found += probes.demonstrated(problem, trace.completion, trace.format, shown, {**about, **own})
     say(f"{len(found)} of {len(rows)} rows are certified, in English or guided, and end in `Answer: ..`")
     if not found:
         raise InputError(f"{names[0]}: no row is a certified demonstration; `certistar filter` says why of each")

@@ -13,15 +13,8 @@ from critics.judge import JudgePool, Judging
 from rollout.actor_critic.feedback import DialogReviewPool
 from rollout.policies.policy import ChatPolicy
 from rollout.records.traces import Trace, read_trace
+from training.autoeval import yardstick
 from training.autoeval.joined import joined_files, read_measured, tables_of
-from training.autoeval.yardstick import (
-    Asked,
-    RoundTrips,
-    expanded,
-    measure_trips,
-    measure_verifier,
-    read_benchmark,
-)
 from training.commands.options import say
 from training.configuration.run import ArmConfig, RoundTripConfig, RunConfig
 from training.curation.filters import judged
@@ -97,7 +90,7 @@ def evaluate_benchmarks(
     `asked.out` gets what each wrote, its scores, and figures and tables of all. Attempts are kept there as they come,
     or in `asked.traces`: the same command goes on after whatever ended it.
     """
-    listed = [name for each in names for name in expanded(each)]
+    listed = [name for each in names for name in yardstick.expanded(each)]
     _refuse(listed, asked)
     if plan_alone:
         print("\n".join(_planned(models, listed, asked, plan_on)))
@@ -131,7 +124,7 @@ def _refuse(names: Sequence[str], asked: BenchmarkOptions) -> None:
     """Refuse what cannot be obeyed, before anything is asked."""
     for name in names:
         if not name.startswith("verify:"):
-            read_benchmark(name)
+            yardstick.read_benchmark(name)
             continue
         if name == "verify:":
             raise InputError("--benchmark verify: write verify:FILE")
@@ -157,7 +150,7 @@ def _planned(
                 yield f"  {model.label}: {min(num, asked.num or num):,} requests at most, one for each trip in the file"
                 continue
             own = arm or TRIPS.model_copy(update={"strategy": model.config.round_trip})
-            problems = read_benchmark(name).problems(
+            problems = yardstick.read_benchmark(name).problems(
                 asked.num or NUM, model.config.evaluation.split, seed=asked.seed, per_category=asked.per_category
             )
             how = Measuring(problems * asked.runs, asked.seed, judges, reviews)
@@ -201,19 +194,19 @@ def _travelled(model: _Model, name: str, judging: Judging) -> tuple[Record, Sequ
         raise InputError(f"--arm {arm.name}: {name} is asked in round trips; name an arm with `strategy: round-trip`")
     settings = config.round_trip if arm is TRIPS else arm.strategy
     split, num = config.evaluation.split, asked.num or NUM
-    problems = read_benchmark(name).problems(num, split, seed=asked.seed, per_category=asked.per_category)
+    problems = yardstick.read_benchmark(name).problems(num, split, seed=asked.seed, per_category=asked.per_category)
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
-    strategy = RoundTrips(settings, settings.learn)
+    strategy = yardstick.RoundTrips(settings, settings.learn)
     stored = model.stored(strategy, config, arm.model_copy(update={"strategy": settings}))
-    trips_of = Asked(strategy, sampling, config.evaluation.batch_size, stored.attempts)
+    trips_of = yardstick.Asked(strategy, sampling, config.evaluation.batch_size, stored.attempts)
     policy, attempts = model.policy(arm, config), list[Trace]()
-    found, trips = measure_trips(
+    found, trips = yardstick.measure_trips(
         policy, problems, trips_of, judging, seed=asked.seed, runs=asked.runs, keep=attempts.append
     )
     verified = None
     if asked.verifier:
         size = config.evaluation.batch_size
-        verified = measure_verifier(policy, trips, sampling, seed=asked.seed, batch_size=size)
+        verified = yardstick.measure_verifier(policy, trips, sampling, seed=asked.seed, batch_size=size)
     said = {} if verified is None else {"verifier": verified[0], "spent": spent_in(verified[1])}
     return {"benchmark": name, "split": split, "prompt": settings.prompt, **found, **said}, attempts
 
@@ -232,7 +225,7 @@ def _verified(model: _Model, file: Path, judging: Judging) -> Record:
     trips = list(judged(read, judging))
     sampling = config.sampling.sampling("free", temperature=config.evaluation.temperature, samples=1)
     policy, size = model.policy(TRIPS, config), config.evaluation.batch_size
-    found, uses = measure_verifier(policy, trips[: asked.num], sampling, seed=asked.seed, batch_size=size)
+    found, uses = yardstick.measure_verifier(policy, trips[: asked.num], sampling, seed=asked.seed, batch_size=size)
     how = {"file": file.name, "temperature": sampling.temperature, "seed": asked.seed}
     return {"benchmark": "verify", **how, "verifier": found, "spent": spent_in(uses)}
 

@@ -31,17 +31,8 @@ from training.configuration.learning import CERTIFIED, KEEPS, Keep, Text
 from training.configuration.section import nearest
 from training.curation.filters import FITS_ANOTHER, independent, is_certified, judged, kept, kept_by_grade, select
 from training.curation.outcomes import About, KeptSummary, coverage, meanings, told
+from training.exchange import rationales
 from training.exchange.columns import read_answers, read_columns
-from training.exchange.rationales import (
-    Reading,
-    Table,
-    as_they_stand,
-    read_table,
-    rejections,
-    summary_of,
-    to_be_formalised,
-    write_dataset,
-)
 from training.lessons.teaching import file_examples
 from training.lineage.entries import Revocations, engine_name, origin, read_revocations
 from training.lineage.kept import Kept, made_already, new_folder, write_kept
@@ -142,7 +133,7 @@ def _digest(found: Sequence[Rows | bytes], asked: FilterOptions, revoked: Revoca
 def _filter_table(found: Sequence[Rows], source: Path, keep: Keep, asked: FilterOptions, made_of: str) -> KeptSummary:
     """Judge a table's rationales, write what is kept, and say how each column was read; return the summary."""
     given = read_columns(asked.columns), read_answers(asked.answers)
-    reading = Reading(*given, asked.format, asked.dataset, asked.limit)
+    reading = rationales.Reading(*given, asked.format, asked.dataset, asked.limit)
     if reading.format is not None and reading.format not in registry.formats():
         raise InputError(f"--as {reading.format!r} is not known; {nearest(reading.format, registry.formats())}")
     if asked.formalise is not None:
@@ -154,13 +145,13 @@ def _filter_table(found: Sequence[Rows], source: Path, keep: Keep, asked: Filter
             raise InputError(f"--formalise: the critic reads the English of {reading.dataset} itself; leave it out")
         if keep not in CERTIFIED:
             raise InputError("--formalise needs --keep strict, because formulas are there to prove with")
-    table = read_table(found, reading, source)
+    table = rationales.read_table(found, reading, source)
     for line in table.told:
         say(line)
     about: About = {"as": reading.format, "made_of": made_of}
     opened = asked.out.with_name(f".{asked.out.name}.open")
     if asked.formalise is None:
-        attempts = as_they_stand(table)
+        attempts = rationales.as_they_stand(table)
     else:
         attempts = _formal_versions(table, asked.formalise, opened)
         digests = attempts[0].policy
@@ -170,7 +161,7 @@ def _filter_table(found: Sequence[Rows], source: Path, keep: Keep, asked: Filter
     candidates, failed = _derived(traces, asked, judge_all)
     if failed:
         about["cut_failed"] = failed
-    summary = write_dataset(traces, candidates, table, keep, asked.out, about, judge_all)
+    summary = rationales.write_dataset(traces, candidates, table, keep, asked.out, about, judge_all)
     opened.unlink(missing_ok=True)
     if not asked.as_json:
         _show_reasons(traces, table)
@@ -189,12 +180,12 @@ def _config(told: str) -> "RunConfig":
     return validated(RunConfig, {"name": path.stem, **data, "sampling": sampling}, [], path)
 
 
-def _formal_versions(table: Table, told: str, opened: Path) -> list[Trace]:
+def _formal_versions(table: rationales.Table, told: str, opened: Path) -> list[Trace]:
     """Return the texts with a policy's formulas; what an earlier, interrupted call wrote is kept."""
     from rollout.strategies.formalisation import FORMAT, is_short_enough, with_formulas
     from training.exchange.formalising import served, server_of
 
-    problems = to_be_formalised(table.rationales)
+    problems = rationales.to_be_formalised(table.rationales)
     short = [problem for problem in problems if is_short_enough(problem)]
     unasked = [problem for problem in problems if not is_short_enough(problem)]
     left = [with_formulas(Trace(p.id, p, FORMAT, ""), None) for p in unasked]
@@ -218,7 +209,7 @@ def _written(problems: Sequence[Problem], config: "RunConfig", opened: Path) -> 
     return [trace for batch in shown for trace in work.attempts(policy, batch, sampling, seed=config.seeds[0])]
 
 
-def _show_reasons(traces: list[Trace], table: Table) -> None:
+def _show_reasons(traces: list[Trace], table: rationales.Table) -> None:
     """Print a row for each verdict and reason, most frequent first, with one id to look at."""
     from rich.console import Console
     from rich.table import Table as Shown
@@ -251,7 +242,9 @@ def _keep_attempts(
     derived = [trace for trace in lessons if trace.derived_from]
     origins |= {trace.id: origin(trace.record()) for trace in derived}
     known = {trace.id for trace in traces}
-    summary: KeptSummary = summary_of(traces, sum(each["id"] not in known for each in rejected), len(lessons))
+    summary: KeptSummary = rationales.summary_of(
+        traces, sum(each["id"] not in known for each in rejected), len(lessons)
+    )
     if asked.text == "proved":
         summary.update({"cut": len(derived), "cut_failed": failed})
     if keep == "proved":
@@ -260,7 +253,7 @@ def _keep_attempts(
     if rejected:
         summary["rejected"] = rejected
     ids = {trace.id for trace in lessons} | {each["id"] for each in rejected}
-    left = [*rejected, *rejections(candidates, ids, (), keep)]
+    left = [*rejected, *rationales.rejections(candidates, ids, (), keep)]
     with new_folder(asked.out) as folder:
         if asked.text == "proved":
             write_records(folder / DERIVED, (trace.record() for trace in derived), checksum=True)

@@ -19,19 +19,11 @@ from rollout.policies.models import require_positions
 from rollout.policies.policy import load_tokenizer
 from rollout.records.digests import adapter_weights_digest
 from training.configuration.fine_tuning import USUAL_ROWS, TrainingConfig
+from training.finetuning import torchrun
 from training.finetuning.architecture import require_suited
 from training.finetuning.compute import ModelShape, explanation, fits
 from training.finetuning.examples import Example, length, read_examples, rows_of
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, quiet, read_job
-from training.finetuning.torchrun import (
-    check_launcher,
-    die_with_starter,
-    is_lost_peer,
-    launch,
-    launched_already,
-    lost_peer,
-    write_failure,
-)
 from training.hardware import memory_of_a_core
 from training.lineage.adapters import MANIFEST, AdapterManifest, not_finite, read_manifest
 from training.lineage.entries import LINEAGE, check_dataset, lineage_digest, read_entries
@@ -60,8 +52,8 @@ def fine_tune(job: FineTuning) -> AdapterManifest:
         if made.weights != adapter_weights_digest(job.out):
             raise InputError(f"{job.out}: its weights are not those that {MANIFEST} names; delete it to train anew")
         return made
-    if job.num_processes > 1 and not launched_already():
-        launch(job)
+    if job.num_processes > 1 and not torchrun.launched_already():
+        torchrun.launch(job)
         return _made(job)
     return train_here(job)
 
@@ -71,8 +63,8 @@ def train_here(job: FineTuning) -> AdapterManifest:
     world_size = int(os.environ.get("WORLD_SIZE", "1"))
     if world_size != job.num_processes:
         raise TrainingFailed(f"{job.num_processes} training processes were asked for and {world_size} run")
-    if launched_already():
-        check_launcher(job.training, os.environ)
+    if torchrun.launched_already():
+        torchrun.check_launcher(job.training, os.environ)
     try:
         return _train(job)
     except Exception as error:
@@ -82,8 +74,8 @@ def train_here(job: FineTuning) -> AdapterManifest:
             raise TrainingFailed(f"no room is left on the disk of {job.out}; make some, and {ON}") from error
         if is_out_of_memory(error):
             raise TrainingFailed(explanation(job.training, job.num_processes)) from error
-        if job.num_processes > 1 and is_lost_peer(error):
-            raise PeerLost(lost_peer(error)) from error
+        if job.num_processes > 1 and torchrun.is_lost_peer(error):
+            raise PeerLost(torchrun.lost_peer(error)) from error
         raise
 
 
@@ -212,11 +204,11 @@ def _manifest(job: FineTuning, examples: list[Example], loss: float) -> AdapterM
 
 def _main(spec: Path) -> int:
     """Do one process's part of a job; return its exit status."""
-    die_with_starter()
+    torchrun.die_with_starter()
     try:
         train_here(read_job(spec))
     except (InputError, RunFailed) as error:
-        write_failure(spec, error)
+        torchrun.write_failure(spec, error)
         return 1
     return 0
 

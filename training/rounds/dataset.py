@@ -12,20 +12,8 @@ from rollout.policies.policy import PolicyError, load_tokenizer
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
 from training.configuration.learning import CERTIFIED
+from training.curation import filters
 from training.curation.derivation import derive
-from training.curation.filters import (
-    Outline,
-    balanced,
-    by_answer,
-    false_positives,
-    funnel,
-    independent,
-    is_lucky,
-    kept_by_grade,
-    outline,
-    select,
-    subsample,
-)
 from training.curation.outcomes import KeptSummary, coverage
 from training.lessons.teaching import ExampleRecord
 from training.lineage.entries import (
@@ -59,17 +47,17 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     progress = Progress("curating", "the dataset of the round")
     line.on_progress(progress)
     candidates = Candidates(judged, is_cut(line), line.judging(progress))
-    selected = select(unrevoked(candidates, read_revocations(line.run)), line.arm.keep)
-    kept, foreign = independent(selected, line.arm.keep, candidates.judging)
+    selected = filters.select(unrevoked(candidates, read_revocations(line.run)), line.arm.keep)
+    kept, foreign = filters.independent(selected, line.arm.keep, candidates.judging)
     if line.arm.false_positives:
-        lucky = false_positives(_stored(judged), line.arm.false_positives, line.arm.flaw, seed=line.seed)
+        lucky = filters.false_positives(_stored(judged), line.arm.false_positives, line.arm.flaw, seed=line.seed)
         kept = sorted([*kept, *lucky], key=lambda trace: trace.id)
     if line.arm.balance:
-        kept = balanced(kept, seed=line.seed)
+        kept = filters.balanced(kept, seed=line.seed)
     if line.arm.match is not None:
         other = next(arm for arm in line.config.arms if arm.name == line.arm.match)
         path = line.run / line_path(line.config, other, line.seed) / f"round-{number:03d}" / "dataset" / "summary.json"
-        kept = subsample(kept, read_file(path)["kept"], seed=line.seed)
+        kept = filters.subsample(kept, read_file(path)["kept"], seed=line.seed)
     goes_on = number > 0 and line.config.star.start == "base"
     before = line.round_path(number - 1) / "dataset"
     earlier = read_records(before / "examples.jsonl") if goes_on else ()
@@ -85,15 +73,18 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     of_before = read_records(before / CERTIFICATES) if goes_on and is_stored(before / CERTIFICATES) else ()
     certified = (slim(trace) for trace in kept if trace.judged.is_certified)
     write_records(folder / CERTIFICATES, chain(of_before, certified), checksum=True)
-    summary: KeptSummary = {**funnel(candidates.outlines, len(kept)), "kept_lucky": sum(map(is_lucky, kept))}
+    summary: KeptSummary = {
+        **filters.funnel(candidates.outlines, len(kept)),
+        "kept_lucky": sum(map(filters.is_lucky, kept)),
+    }
     if candidates.cut:
         num_cut = sum(trace.derived_from is not None for trace in kept)
         summary.update({"cut": num_cut, "cut_failed": candidates.num_failed})
     if foreign:
         summary["fits_another_problem"] = len(foreign)
     if line.arm.keep == "proved":
-        summary["kept_by_grade"] = kept_by_grade(kept)
-    if told := by_answer(candidates.outlines, kept):
+        summary["kept_by_grade"] = filters.kept_by_grade(kept)
+    if told := filters.by_answer(candidates.outlines, kept):
         summary["by_answer"] = told
     if len(told) > 1 and len(only := [gold for gold, each in told.items() if each["kept"]]) == 1:
         where = f"{line.arm.name}, seed {line.seed}, round {number + 1}"
@@ -142,14 +133,14 @@ class Candidates:
     judging: Judging
     num_failed: int = 0
     """Texts that were not certified once they were cut."""
-    outlines: list[Outline] = field(default_factory=list[Outline])
+    outlines: list[filters.Outline] = field(default_factory=list[filters.Outline])
     """Facts of each trace that the funnel counts; equal ones are one object, so that a million of them are a list."""
-    _known: dict[Outline, Outline] = field(default_factory=dict[Outline, Outline])
+    _known: dict[filters.Outline, filters.Outline] = field(default_factory=dict[filters.Outline, filters.Outline])
 
     def __iter__(self) -> Iterator[Trace]:
         """Yield the candidates in the traces' order."""
         for chunk in chunks(_stored(self.path), AT_A_TIME):
-            for counted in map(outline, chunk):
+            for counted in map(filters.outline, chunk):
                 self.outlines.append(self._known.setdefault(counted, counted))
             derived, failed = derive(chunk, self.judging) if self.cut else (chunk, 0)
             self.num_failed += failed

@@ -32,16 +32,7 @@ from rollout.records.sampling import FREE, GUIDED, Sampling, batches, derived_se
 from rollout.records.traces import Trace
 from training.autoeval.scores import measure_false_positives, score_report
 from training.configuration.run import PromotionConfig
-from training.curation.filters import (
-    compiles,
-    formal_outcome,
-    is_certified,
-    is_lucky,
-    is_right,
-    judged,
-    passes_in_solver,
-    passes_tests,
-)
+from training.curation import filters
 from training.outcomes import FLAGS, GROUPINGS, RATES, Record, Table, table_of
 from training.records.open_store import OpenStore
 from training.records.run_folder import REFUSED
@@ -69,7 +60,7 @@ def measure(
     trips = [record for record in records if record.legs]
     # Dialogs after 0, 1, .. retries, round trips after 1, 2, .. rounds; what was cut short is judged as it stands.
     cut = [shortened(record) for record in records]
-    fresh = map(counted, judged((t for attempts in cut for t in attempts if t.judgement is None), judging))
+    fresh = map(counted, filters.judged((t for attempts in cut for t in attempts if t.judgement is None), judging))
     whole = [[next(fresh) if trace.judgement is None else trace for trace in attempts] for attempts in cut]
     levels = list(zip(*whole, strict=True))
     wrong = measure_false_positives(trips, judging, seed=seed)
@@ -130,14 +121,14 @@ def outcomes(records: Sequence[Trace]) -> Table:
     rows: list[Record] = []
     guesses = chances([record.problem for record in records])
     for trace, chance in zip(records, guesses, strict=True):
-        problem, verdict, proved = trace.problem, trace.judged, formal_outcome(trace)
+        problem, verdict, proved = trace.problem, trace.judged, filters.formal_outcome(trace)
         gold, said, options = problem.answer, verdict.answer, problem.options
         own, false = (in_terms_of(truth, options) for truth in ("unknown", "false"))
         told = proved if proved in ("true", "false") and gold is not None else None
         flags = {
-            "right": is_right(trace),
-            "certified": is_certified(trace),
-            "lucky": is_lucky(trace),
+            "right": filters.is_right(trace),
+            "certified": filters.is_certified(trace),
+            "lucky": filters.is_lucky(trace),
             "answered": said is not None,
             "no_answer": said is None and verdict.verdict not in ("timeout", "error"),
             # `Invalid` says that nothing follows as much as that the opposite does: it abstains from nothing.
@@ -219,15 +210,15 @@ def _level(number: int, dialogs: Sequence[Trace]) -> Record:
     """
 
     def is_stuck(dialog: Trace) -> bool:
-        return not is_right(dialog) and not passes_in_solver(dialog)
+        return not filters.is_right(dialog) and not filters.passes_in_solver(dialog)
 
     holds: Mapping[str, Callable[[Trace], bool]] = {
-        "right": is_right,
-        "compiled": compiles,
-        "tests_passed": passes_tests,
-        "certified": is_certified,
-        "lucky": is_lucky,
-        "solver_passed": passes_in_solver,
+        "right": filters.is_right,
+        "compiled": filters.compiles,
+        "tests_passed": filters.passes_tests,
+        "certified": filters.is_certified,
+        "lucky": filters.is_lucky,
+        "solver_passed": filters.passes_in_solver,
         "stuck": is_stuck,
         "unchanged": lambda dialog: is_stuck(dialog) and any(turn.refused for turn in dialog.turns),
     }
@@ -319,7 +310,7 @@ def _judged(line: Line, modes: Mapping[str, _Mode], found: Mapping[str, list[Tra
     """Yield the judged attempts of all modes; `found` gets what is counted of them."""
     for name, mode in modes.items():
         assert not mode.rollout.missing(), "held-out problems that nobody answered would be left out of the counts"
-        for trace in judged(mode.rollout.stored(), _judging(line)):
+        for trace in filters.judged(mode.rollout.stored(), _judging(line)):
             found[name].append(counted(trace))
             yield name, trace
 

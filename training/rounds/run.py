@@ -33,16 +33,7 @@ from training.rounds.loop import measure, run_line
 from training.rounds.processes import Channel, Child, ChildDied, Slot, StageProcesses, end_server
 from training.rounds.rollout import first_round, require_problems
 from training.watchdog import BUDGETS_S, Watchdog, base_name, line_name
-from training.workers.choice import (
-    check_shares,
-    cluster,
-    cores_for_each,
-    engine_gpus,
-    gpus_of,
-    lines_at_once,
-    open_workers,
-    visible_gpus,
-)
+from training.workers import choice
 from training.workers.strategies import require_server
 
 Report = Callable[[Notice], None]
@@ -80,7 +71,7 @@ def run(
     require_problems(config)
     if any(isinstance(arm.strategy, RoundTripConfig) and arm.strategy.rounds != 1 for arm in config.arms):
         raise ConfigError("round_trip.rounds: only trips of one round teach; `certistar evaluate` measures longer ones")
-    with raised(), locked(out), cluster(config):
+    with raised(), locked(out), choice.cluster(config):
         require_server(config.model)
         lines = lines_of(config)
         claim(config, out, lines["provenance"].get("inputs", {}))
@@ -166,19 +157,19 @@ def _run_jobs(config: RunConfig, out: Path, base_digest: str, report: Report, wa
         raise RunFailed(f"looking for GPUs: {death}; {out} holds what is finished: run the command again") from death
     jobs = jobs_of(config)
     lines = sum(job.kind == "line" for job in jobs)
-    num = lines_at_once(config, len(gpus), lines if gpus else len(jobs))
-    check_shares(config, num, len(gpus))
+    num = choice.lines_at_once(config, len(gpus), lines if gpus else len(jobs))
+    choice.check_shares(config, num, len(gpus))
     samples_here = config.workers.backend == "local" and config.model.server is None and config.model.policy is None
     if samples_here and config.model.engine == "vllm":
-        engine_gpus(config, gpus)
-    slots = Slots([Slot(gpus_of(number, num, gpus), keeps=samples_here) for number in range(num)])
+        choice.engine_gpus(config, gpus)
+    slots = Slots([Slot(choice.gpus_of(number, num, gpus), keeps=samples_here) for number in range(num)])
 
     def work(job: Job) -> None:
         """Measure a base model, or run a line, in a thread that waits for its stages."""
         processes = StageProcesses(
-            config, out, job.arm, job.seed, job.name, report, cores_for_each(num), base_digest=base_digest
+            config, out, job.arm, job.seed, job.name, report, choice.cores_for_each(num), base_digest=base_digest
         )
-        with slots.held(processes) as stages, open_workers(config) as workers:
+        with slots.held(processes) as stages, choice.open_workers(config) as workers:
             line = Line(config, out, job.arm, job.seed, workers, elsewhere=stages)
             if job.kind == "base":
                 measure(line, None, None)
@@ -198,7 +189,7 @@ def _run_jobs(config: RunConfig, out: Path, base_digest: str, report: Report, wa
 
 
 def _gpus(_: Channel) -> list[str]:
-    return visible_gpus()
+    return choice.visible_gpus()
 
 
 def _schedule(
