@@ -1,4 +1,4 @@
-"""AutoEval's scores (section 3.2): group-bys of the table of judged round trips, a row a trip.
+"""AutoEval's scores (section 3.2), group-bys of the table of judged round trips, and errors that no score can see.
 
 Undecided, malformed and leaking trips are counted apart. An undecided trip is no success: the score is the lower of two
 bounds, and the upper one counts every undecided trip as a success. A critic's own failures (`errors`) are left out. A

@@ -15,17 +15,8 @@ from rollout.records.traces import read_trace
 from training.commands.attempts import judging
 from training.commands.options import Jobs, Json, Runs, Timeout, say
 from training.commands.traces import trace_files
+from training.lineage import entries
 from training.lineage.adapters import AdapterFolder, ancestors, find_adapters, read_adapter
-from training.lineage.entries import (
-    REVOKED,
-    LineageError,
-    Revocations,
-    engine_name,
-    lineage_digest,
-    lines_of_round,
-    read_revocations,
-    round_of,
-)
 from training.lineage.kept import CERTIFICATES
 from training.lineage.revocation import mark_adapter, taint, verify, write_mark
 from training.records.run_folder import locked
@@ -57,7 +48,7 @@ def lineage(
     folder = Path(target)
     adapter = read_adapter(folder)
     if adapter.entries is None:
-        raise LineageError(
+        raise entries.LineageError(
             f"{folder}: has no lineage.jsonl, so where it comes from is not known; train it again from a folder that "
             "`filter` or a round wrote"
         )
@@ -65,7 +56,7 @@ def lineage(
     older = ancestors(adapter, find_adapters([line]))
     checks = verify(adapter, older, judging(jobs, timeout, anew=True)) if verified else None
     told = {**_summary(adapter), "base": adapter.manifest.base, "chain": list(map(_summary, older))}
-    told |= {"proof": _one_proof(adapter, line), "revoked": (folder / REVOKED).exists()}
+    told |= {"proof": _one_proof(adapter, line), "revoked": (folder / entries.REVOKED).exists()}
     if checks is not None:
         told["verified"] = {"checked": dict(checks.checked), "failures": checks.failures}
     if as_json:
@@ -99,20 +90,20 @@ def _one_proof(adapter: AdapterFolder, line: Path) -> dict[str, Any] | None:
 
     The trace (`judged`) is None where it does not stand beside the adapter, below `line`.
     """
-    entries = adapter.entries or []
-    place = next((i for i in reversed(range(len(entries))) if entries[i].origin.certificate is not None), None)
+    named = adapter.entries or []
+    place = next((i for i in reversed(range(len(named))) if named[i].origin.certificate is not None), None)
     if place is None:
         return None
-    entry, folder = entries[place], line / (round_of(entries[place].example) or adapter.path.parent.name)
+    entry, folder = named[place], line / (entries.round_of(named[place].example) or adapter.path.parent.name)
     judged = None
-    for record in lines_of_round(folder) if is_stored(folder / "traces.jsonl") else ():
+    for record in entries.lines_of_round(folder) if is_stored(folder / "traces.jsonl") else ():
         if isinstance(record, StoreError):
             raise record
         if record["id"] == entry.origin.trace:
             judged = read_trace(record).record()
             break
-    included = lineage_digest(entries) == adapter.manifest.lineage
-    return {**entry.record(), "place": place, "of": len(entries), "included": included, "judged": judged}
+    included = entries.lineage_digest(named) == adapter.manifest.lineage
+    return {**entry.record(), "place": place, "of": len(named), "included": included, "judged": judged}
 
 
 def _print(told: dict[str, Any]) -> None:
@@ -161,7 +152,7 @@ def revoke(target: str, folders: list[Path], as_json: bool) -> None:
             locks.enter_context(locked(run))
         revoked = _meant(target, adapters, folders)
         for run in runs:
-            revoked |= read_revocations(run)
+            revoked |= entries.read_revocations(run)
         found = taint(adapters, revoked)
         for run in runs:
             own = [each for each in found.adapters if each.adapter.path.is_relative_to(run)]
@@ -191,22 +182,22 @@ def revoke(target: str, folders: list[Path], as_json: bool) -> None:
     for path in unknown:
         say(f"adapter {path} has no lineage: whether it rests on this is not known")
     num = len(tainted)
-    say(f"{num} adapters and {len(reports)} reports are tainted; {REVOKED} marks them, and `run` refuses them")
+    say(f"{num} adapters and {len(reports)} reports are tainted; {entries.REVOKED} marks them, and `run` refuses them")
 
 
-def _mark_datasets(folders: Iterable[Path], revoked: Revocations) -> dict[str, list[str]]:
+def _mark_datasets(folders: Iterable[Path], revoked: entries.Revocations) -> dict[str, list[str]]:
     """Mark the kept folders outside of runs that rest on what is revoked; return the examples that do, by folder."""
     marked: dict[str, list[str]] = {}
     for path in sorted({path.resolve() for folder in folders for path in folder.rglob(CERTIFICATES)}):
         folder = path.parent
         if not is_stored(folder.with_name("traces.jsonl")) and (found := revoked.among(folder)):
-            both = read_revocations(folder) | revoked
-            write_json(folder / REVOKED, {"revoked": both.record(), "examples": found})
+            both = entries.read_revocations(folder) | revoked
+            write_json(folder / entries.REVOKED, {"revoked": both.record(), "examples": found})
             marked[folder.as_posix()] = found
     return marked
 
 
-def _meant(target: str, adapters: Iterable[AdapterFolder], folders: list[Path]) -> Revocations:
+def _meant(target: str, adapters: Iterable[AdapterFolder], folders: list[Path]) -> entries.Revocations:
     """Return what is to be revoked; raises `InputError` where nothing has it, since a slip would mark nothing."""
     origins = [entry.origin for adapter in adapters for entry in adapter.entries or ()]
     pairs = {(o.certificate, o.engine or "") for o in origins if o.certificate is not None}
@@ -217,7 +208,7 @@ def _meant(target: str, adapters: Iterable[AdapterFolder], folders: list[Path]) 
             known |= {engine for _, engine in _certificates(folders)}
         if not wanted & known:
             raise InputError(f"revoke {target!r}: certificates found are of {', '.join(sorted(known)) or 'no critic'}")
-        return Revocations(engines=frozenset(wanted & known))
+        return entries.Revocations(engines=frozenset(wanted & known))
     if _DIGEST.fullmatch(target) is None:
         raise InputError(
             f"revoke {target!r}: write a certificate's digest, at least its first 8 digits, or a critic with its "
@@ -227,7 +218,7 @@ def _meant(target: str, adapters: Iterable[AdapterFolder], folders: list[Path]) 
     digests = digests or {digest for digest, _ in _certificates(folders) if digest.startswith(target)}
     if len(digests) != 1:
         raise InputError(f"revoke {target!r}: {len(digests)} certificates begin so; see `certistar explain`")
-    return Revocations(frozenset(digests))
+    return entries.Revocations(frozenset(digests))
 
 
 def _certificates(folders: list[Path]) -> Iterator[tuple[str, str]]:
@@ -236,4 +227,4 @@ def _certificates(folders: list[Path]) -> Iterator[tuple[str, str]]:
         for trace in read_records(path):
             certificate = trace.get("judgement", {}).get("certificate")
             if certificate is not None:
-                yield certificate["digest"], engine_name(certificate)
+                yield certificate["digest"], entries.engine_name(certificate)

@@ -1,4 +1,4 @@
-"""Parcels to be pushed: two folders, an adapter and its dataset, written from a run's own files, with their cards.
+"""Parcels to be pushed: two folders, an adapter and its dataset, found in a run's own files, with their cards.
 
     adapter/    weights (safetensors alone), adapter_config.json, manifest.json, evaluation.json, README.md
     dataset/    examples.jsonl as it was trained on, certificates.jsonl, summary.json, README.md

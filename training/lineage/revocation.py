@@ -19,22 +19,8 @@ from critics.problem import is_object
 from critics.recheck.rejudging import recheck_texts
 from rollout.records.digests import adapter_weights_digest, file_digest
 from rollout.records.traces import Trace, read_trace
+from training.lineage import entries
 from training.lineage.adapters import AdapterFolder, find_adapters
-from training.lineage.entries import (
-    LINEAGE,
-    REVOKED,
-    LineageEntry,
-    LineageError,
-    Revocations,
-    digest_of,
-    engine_name,
-    lineage_digest,
-    lines_of_round,
-    origin,
-    read_revocations,
-    round_of,
-    trace_of,
-)
 from training.records.run_folder import read_file
 from training.records.store import StoreError, is_stored, read_lines, read_records, write_json
 
@@ -69,12 +55,12 @@ def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder], judging: 
     `judging` says again of the traces' texts what their judgements say. Raises `LineageError` where the traces do not
     stand in their rounds.
     """
-    found, entries = Verification(), adapter.entries or []
+    found, taught = Verification(), adapter.entries or []
     for each in (adapter, *ancestors):
         found.expect("weights", adapter_weights_digest(each.path) == each.weights, f"{each.path}: other weights")
-        root = None if each.entries is None else lineage_digest(each.entries)
+        root = None if each.entries is None else entries.lineage_digest(each.entries)
         same = root == each.manifest.lineage
-        found.expect("roots", same, f"{each.path}: {LINEAGE} is another than the manifest names")
+        found.expect("roots", same, f"{each.path}: {entries.LINEAGE} is another than the manifest names")
     for weights in sorted(adapter.samplers):
         there = weights in {other.weights for other in ancestors}
         found.expect("samplers", there, f"the adapter {weights[:12]} that sampled examples is not there")
@@ -82,27 +68,27 @@ def verify(adapter: AdapterFolder, ancestors: Sequence[AdapterFolder], judging: 
     named = path.exists() and file_digest(path) == adapter.manifest.dataset
     found.expect("datasets", named, f"{path}: the adapter was trained on another")
     listed = found.readable(read_lines(path)) if path.exists() else ()
-    examples = {example.get("id"): digest_of(example) for example in listed}
-    for entry in entries:
+    examples = {example.get("id"): entries.digest_of(example) for example in listed}
+    for entry in taught:
         same = examples.get(entry.example) == entry.example_digest
         found.expect("examples", same, f"example {entry.example}: is another than the lineage names")
     own = adapter.path.parent.name
-    for name in dict.fromkeys(round_of(entry.example) or own for entry in entries):
-        of_round = [entry for entry in entries if (round_of(entry.example) or own) == name]
+    for name in dict.fromkeys(entries.round_of(entry.example) or own for entry in taught):
+        of_round = [entry for entry in taught if (entries.round_of(entry.example) or own) == name]
         _verify_round(adapter.path.parents[1] / name, of_round, judging, found)
     return found
 
 
-def _verify_round(folder: Path, entries: Sequence[LineageEntry], judging: Judging, found: Verification) -> None:
-    wanted = {entry.origin.trace for entry in entries}
-    traces = {t["id"]: t for t in found.readable(lines_of_round(folder)) if t.get("id") in wanted}
-    for entry in entries:
+def _verify_round(folder: Path, named: Sequence[entries.LineageEntry], judging: Judging, found: Verification) -> None:
+    wanted = {entry.origin.trace for entry in named}
+    traces = {t["id"]: t for t in found.readable(entries.lines_of_round(folder)) if t.get("id") in wanted}
+    for entry in named:
         id_ = entry.origin.trace
         try:
-            same = origin(traces[id_]) == entry.origin
+            same = entries.origin(traces[id_]) == entry.origin
         except (KeyError, TypeError, AttributeError):
             same = False  # the line is not there, or no judged trace
-        same &= trace_of(entry.example.removeprefix(f"{folder.name}/"), {id_}) is not None
+        same &= entries.trace_of(entry.example.removeprefix(f"{folder.name}/"), {id_}) is not None
         found.expect("traces", same, f"example {entry.example}: its trace is another than the lineage names")
     judged = [trace for trace in traces.values() if is_object(trace.get("judgement"))]
     texts = recheck_texts([trace for trace in judged if trace["judgement"].get("certificate")], judging)
@@ -147,7 +133,7 @@ class Taint:
     """Adapters without a lineage: nobody can say that they are clean."""
 
 
-def taint(adapters: Iterable[AdapterFolder], revoked: Revocations) -> Taint:
+def taint(adapters: Iterable[AdapterFolder], revoked: entries.Revocations) -> Taint:
     """Return the adapters that rest on what is revoked, by any number of generations."""
     listed = list(adapters)
     unknown = [adapter for adapter in listed if adapter.entries is None]
@@ -168,34 +154,34 @@ def revoked_examples(dataset: Path) -> list[str]:
     A mark without a lineage that it can be compared with is about the whole dataset.
     """
     folder = dataset.resolve()
-    revoked = read_revocations(folder)
+    revoked = entries.read_revocations(folder)
     for run in (above for above in list(folder.parents)[:4] if (above / "lines.json").is_file()):
-        revoked |= read_revocations(run)
+        revoked |= entries.read_revocations(run)
     if not revoked:
         return []
-    return revoked.among(folder) or [dataset.name] * (folder / REVOKED).is_file()
+    return revoked.among(folder) or [dataset.name] * (folder / entries.REVOKED).is_file()
 
 
 def check_unrevoked(dataset: Path) -> None:
     """Raise `LineageError` where examples of a dataset rest on what was revoked."""
     if found := revoked_examples(dataset):
-        raise LineageError(
+        raise entries.LineageError(
             f"{dataset}: {len(found)} of its examples rest on revoked certificates, such as {found[0]}; `certistar "
             f"filter {dataset / 'certificates.jsonl'} --out NEW` leaves them out"
         )
 
 
-def unrevoked(traces: Iterable[Trace], revoked: Revocations) -> Iterator[Trace]:
+def unrevoked(traces: Iterable[Trace], revoked: entries.Revocations) -> Iterator[Trace]:
     """Yield the traces that may be trained on: those whose certificate is not revoked."""
     for trace in traces:
         certificate = trace.judged.certificate
         named = None if certificate is None else certificate["digest"]
-        engine = None if certificate is None else engine_name(certificate)
+        engine = None if certificate is None else entries.engine_name(certificate)
         if not revoked.cover(named, engine):
             yield trace
 
 
-def write_mark(run: Path, revoked: Revocations, found: Sequence[Tainted]) -> None:
+def write_mark(run: Path, revoked: entries.Revocations, found: Sequence[Tainted]) -> None:
     """Write a run folder's revoked.json, and one into each tainted adapter's folder, which may be used elsewhere.
 
     `tainted` are the weights of all adapters that ever were: what they sampled may lie there still.
@@ -204,19 +190,19 @@ def write_mark(run: Path, revoked: Revocations, found: Sequence[Tainted]) -> Non
     reports = [name for name in ("report.json", "report.html") if adapters and (run / name).exists()]
     weights = sorted(_ever_tainted(run) | {str(each.adapter.weights) for each in found})
     told = {"revoked": revoked.record(), "adapters": adapters, "reports": reports, "tainted": weights}
-    write_json(run / REVOKED, told)
+    write_json(run / entries.REVOKED, told)
     for each in found:
         mark_adapter(each, revoked)
 
 
 def _ever_tainted(run: Path) -> set[str]:
-    path = run / REVOKED
+    path = run / entries.REVOKED
     return set(read_file(path).get("tainted", ())) if path.exists() else set()
 
 
-def mark_adapter(each: Tainted, revoked: Revocations) -> None:
+def mark_adapter(each: Tainted, revoked: entries.Revocations) -> None:
     """Write revoked.json into an adapter's folder: whoever loads it is refused."""
-    write_json(each.adapter.path / REVOKED, {"revoked": revoked.record(), "because": each.because()})
+    write_json(each.adapter.path / entries.REVOKED, {"revoked": revoked.record(), "because": each.because()})
 
 
 class RunTainted(RunFailed):
@@ -225,20 +211,20 @@ class RunTainted(RunFailed):
 
 def refuse_tainted(run: Path) -> None:
     """Raise `RunTainted` where a round's attempts, dataset or adapter rest on what is revoked."""
-    revoked = read_revocations(run)
+    revoked = entries.read_revocations(run)
     if not revoked:
         return
     found = taint(find_adapters([run]), revoked).adapters
     weights = _ever_tainted(run) | {str(each.adapter.weights) for each in found}
     rounds = {each.adapter.path.parent for each in found}
-    rounds |= {path.parents[1] for path in run.rglob(f"dataset/{LINEAGE}") if revoked.among(path.parent)}
+    rounds |= {path.parents[1] for path in run.rglob(f"dataset/{entries.LINEAGE}") if revoked.among(path.parent)}
     rounds |= {folder for folder in run.rglob("round-*") if _sampler(folder) in weights}
     if rounds:
         first = [min(each for each in rounds if each.parent == line) for line in sorted({r.parent for r in rounds})]
         raise RunTainted(
             f"{run}: {', '.join(str(each.relative_to(run)) for each in first)} and what comes after rest on a revoked "
-            f"certificate ({run / REVOKED}); delete these rounds and all later ones, and run again: they are made "
-            "without the revoked examples"
+            f"certificate ({run / entries.REVOKED}); delete these rounds and all later ones, and run again: they are "
+            "made without the revoked examples"
         )
     write_mark(run, revoked, ())
 

@@ -1,6 +1,7 @@
-"""Forecast of what a run takes on this machine, before it is launched: attempts, tokens, optimiser steps and memory.
+"""Forecast of what a run or an evaluation takes, before it is launched, and of what a comparison can find.
 
-Lengths come from the arms' own prompts and from reference demonstrations of the run's first problems.
+Attempts, tokens, optimiser steps and memory of a run; requests, tokens and memory of an evaluation; the power of
+McNemar's test. Lengths come from the arms' own prompts and from reference demonstrations of the first problems.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

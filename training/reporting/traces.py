@@ -1,4 +1,4 @@
-"""Traces of a run: what they cost, and the few of them that a report shows.
+"""Traces and certificates as people read them; what the traces of a run cost, and the few that a report shows.
 
 Shown are equal shares of every (arm, round, verdict, right or wrong), in each the first by a hash of their ids: the
 same traces every time, chosen by nothing that they say.

@@ -1,1 +1,1 @@
-"""The same critics as a reward: for TRL's GRPO and RLOO, and preferences for its DPO and KTO (extra `trl`)."""
+"""The same critics as a reward, for TRL's GRPO and RLOO (extra `trl`), and audits of anybody's reward."""
