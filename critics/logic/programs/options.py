@@ -11,7 +11,7 @@ from typing import Literal
 
 from critics.logic.programs.declarations import INTEGER, Declarations, Type
 from critics.logic.programs.sections import ProgramError, ProgramLine, Repairs, split_sections
-from critics.logic.programs.z3_solver import Clashes, SolverAnswer, Z3Solver, described
+from critics.logic.programs.z3_solver import CLASH_RLIMIT, CLASH_WALL_S, SolverAnswer, Z3Solver, described
 from critics.problem import Attempt, Problem
 from critics.replay.certificate import TooLarge
 from critics.replay.finite.grounding import Grounder, Tables
@@ -292,13 +292,13 @@ class _Explainer:
         queries = [[grounder.ground(query.formula) for query in option.queries] for option in program.options]
         statements = [*constraints, *(query for asked in queries for query in asked)]
         self._grounder, self._constraints, self._statements = grounder, constraints, statements
-        self._clashes = Clashes(grounder.unknowns(), statements)
+        self._clashes = Z3Solver(grounder.unknowns(), (), statements, rlimit=CLASH_RLIMIT, wall_s=CLASH_WALL_S)
         numbers = iter(range(len(constraints), len(statements)))
         self._queries = [[next(numbers) for _ in asked] for asked in queries]
 
     def clash(self) -> str | None:
         """Tell which constraints contradict each other."""
-        core = self._clashes.among(range(len(self._texts)))
+        core = self._clashes.clash(range(len(self._texts)))
         return None if core is None else f"These constraints cannot hold together: {self._quoted(core)}"
 
     def options(self, holding: Sequence[int]) -> str:
@@ -310,7 +310,7 @@ class _Explainer:
                 situations.append((f"{heading}, because the constraints allow", self._words(model)))
                 if len(situations) == 1:
                     situations += self._otherwise(number)
-            elif core := self._clashes.among([*range(len(self._texts)), number]):
+            elif core := self._clashes.clash([*range(len(self._texts)), number]):
                 kept = [statement for statement in core if statement < len(self._texts)]
                 lines.append(f"{heading}, because of {self._quoted(kept) if kept else 'what it says itself'}")
         return "\n".join([*lines, *described(situations)])

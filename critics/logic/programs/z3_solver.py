@@ -6,7 +6,7 @@ solver decides all queries. `rlimit` makes verdicts reproducible; a limit of tim
 """
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,22 +31,30 @@ class SolverAnswer:
     """The values of the unknowns by number, those left out that do not matter; None without a model."""
     decided: bool = True
 
-    @property
-    def is_impossible(self) -> bool:
-        """True if it is known that there is no model."""
-        return self.decided and self.values is None
 
+class Z3Solver:
+    """Decides in a context of its own which queries can hold, with the constraints or without; finds what clashes."""
 
-class _Session:
-    """A solver in a context of its own: formulas over numbered unknowns, each behind a switch."""
-
-    def __init__(self, unknowns: Sequence[Function], lines: Iterable[str], rlimit: int, wall_s: float) -> None:
+    def __init__(
+        self,
+        unknowns: Sequence[Function],
+        constraints: Sequence[Ground],
+        queries: Sequence[Ground] = (),
+        *,
+        rlimit: int = RLIMIT,
+        wall_s: float = WALL_S,
+    ) -> None:
         z3: Any = importlib.import_module("z3")
         self._z3, self._context, self._unknowns = z3, z3.Context(), unknowns
         self._deadline = own_time() + wall_s
         self._solver: Any = z3.Solver(ctx=self._context)
         self._solver.set("rlimit", rlimit)
-        self._solver.from_string("\n".join([*declarations(unknowns), *lines]))
+        lines = [*declarations(unknowns), "(declare-const all Bool)"]
+        lines += [f"(assert (=> all {written(constraint, cardinality=True)}))" for constraint in constraints]
+        for number, query in enumerate(queries):
+            lines.append(f"(declare-const q{number} Bool)")
+            lines.append(f"(assert (= q{number} {written(query, cardinality=True)}))")
+        self._solver.from_string("\n".join(lines))
 
     def _switch(self, name: str) -> Any:
         return self._z3.Bool(name, self._context)
@@ -55,20 +63,6 @@ class _Session:
         """Return what Z3 says of the formulas behind some switches; None where no time is left."""
         left = self._deadline - own_time()
         return None if left <= 0 else z3_check(self._solver, switches, left)
-
-
-class Z3Solver(_Session):
-    """Decides which of its queries can hold, together with the constraints or without them."""
-
-    def __init__(
-        self, unknowns: Sequence[Function], constraints: Sequence[Ground], queries: Sequence[Ground] = ()
-    ) -> None:
-        lines = ["(declare-const all Bool)"]
-        lines += [f"(assert (=> all {written(constraint, cardinality=True)}))" for constraint in constraints]
-        for number, query in enumerate(queries):
-            lines.append(f"(declare-const q{number} Bool)")
-            lines.append(f"(assert (= q{number} {written(query, cardinality=True)}))")
-        super().__init__(unknowns, lines, RLIMIT, WALL_S)
 
     def check(self, query: int | None = None, *, constrained: bool = True, negated: bool = False) -> SolverAnswer:
         """Say whether a query by number (None: no query), or its negation, can hold."""
@@ -88,24 +82,13 @@ class Z3Solver(_Session):
                 values[int(name[1:])] = self._z3.is_true(value) if is_boolean else value.as_long()
         return SolverAnswer(values)
 
-
-class Clashes(_Session):
-    """Finds which statements of one program cannot hold together."""
-
-    def __init__(self, unknowns: Sequence[Function], statements: Sequence[Ground]) -> None:
-        lines: list[str] = []
-        for number, statement in enumerate(statements):
-            lines.append(f"(declare-const k{number} Bool)")
-            lines.append(f"(assert (=> k{number} {written(statement, cardinality=True)}))")
-        super().__init__(unknowns, lines, CLASH_RLIMIT, CLASH_WALL_S)
-
-    def among(self, numbers: Sequence[int]) -> list[int] | None:
-        """Return a smallest part of the statements that has no model; None where they have one, or nobody knows."""
+    def clash(self, numbers: Sequence[int]) -> list[int] | None:
+        """Return a smallest part of some queries that has no model; None where they have one, or nobody knows."""
         first = self._core(numbers)
         return None if first is None else smallest(first, self._core)
 
     def _core(self, numbers: Sequence[int]) -> list[int] | None:
-        if self._asked([self._switch(f"k{number}") for number in numbers]) != self._z3.unsat:
+        if self._asked([self._switch(f"q{number}") for number in numbers]) != self._z3.unsat:
             return None
         kept = {int(str(switch)[1:]) for switch in self._solver.unsat_core()}
         return [number for number in numbers if number in kept]
