@@ -10,24 +10,11 @@ from typing import Any
 
 from critics.replay import smtlib
 from critics.replay.certificate import TooLarge
-from critics.replay.finite.terms import (
-    OUTSIDE,
-    Application,
-    Constant,
-    Function,
-    Operator,
-    Quantified,
-    Term,
-    Undefined,
-    Value,
-    Variable,
-    choices,
-    operated,
-)
+from critics.replay.finite import terms as finite
 
 Point = tuple[int, ...] | str
 """Arguments of a function, or `OUTSIDE`."""
-Tables = dict[str, dict[Point, Value]]
+Tables = dict[str, dict[Point, finite.Value]]
 Ground = int | bool | tuple["str | Ground", ...]
 MAX_NODES = 150_000
 """Nodes of all ground expressions of one program."""
@@ -36,40 +23,40 @@ MAX_NODES = 150_000
 class Grounder:
     """Grounds the terms of one program; raises `TooLarge` beyond its budget."""
 
-    def __init__(self, functions: Mapping[str, Function], *, max_nodes: int = MAX_NODES) -> None:
+    def __init__(self, functions: Mapping[str, finite.Function], *, max_nodes: int = MAX_NODES) -> None:
         self._functions, self._left = functions, max_nodes
         self._cells: dict[tuple[str, Point], int] = {}
 
-    def unknowns(self) -> list[Function]:
+    def unknowns(self) -> list[finite.Function]:
         """Return the function that each unknown met so far is a value of, by number."""
         return [self._functions[name] for name, _ in self._cells]
 
-    def ground(self, term: Term) -> Ground:
+    def ground(self, term: finite.Term) -> Ground:
         """Return a closed term's ground expression."""
         return self._ground(term, {})
 
-    def model(self, values: Mapping[int, Value]) -> Tables:
+    def model(self, values: Mapping[int, finite.Value]) -> Tables:
         """Return tables for all functions: unknowns that a solver left open, and others, get their first value."""
         tables: Tables = {}
         for name, function in self._functions.items():
-            first: Value = False if function.is_boolean else (function.values or (0,))[0]
-            points = [*function.points()] + ([] if function.is_boolean else [OUTSIDE])
+            first: finite.Value = False if function.is_boolean else (function.values or (0,))[0]
+            points = [*function.points()] + ([] if function.is_boolean else [finite.OUTSIDE])
             tables[name] = {point: values.get(self._cells.get((name, point), -1), first) for point in points}
         return tables
 
-    def _ground(self, term: Term, binding: Mapping[str, int]) -> Ground:
+    def _ground(self, term: finite.Term, binding: Mapping[str, int]) -> Ground:
         self._spend()
         match term:
-            case Constant(value):
+            case finite.Constant(value):
                 return value
-            case Variable(name):
+            case finite.Variable(name):
                 return binding[name]
-            case Application(function, arguments):
+            case finite.Application(function, arguments):
                 return self._cases(function, [self._ground(a, binding) for a in arguments], ())
-            case Operator(name, operands):
+            case finite.Operator(name, operands):
                 return self._operated(name, operands, binding)
-            case Quantified(kind, variables, body):
-                return self._unrolled(kind, (self._ground(body, {**binding, **c}) for c in choices(variables)))
+            case finite.Quantified(kind, variables, body):
+                return self._unrolled(kind, (self._ground(body, {**binding, **c}) for c in finite.choices(variables)))
 
     def _spend(self) -> None:
         self._left -= 1
@@ -95,7 +82,7 @@ class Grounder:
             case _:
                 return _applied_to("add" if kind == "sum" else "distinct", found)
 
-    def _operated(self, name: str, operands: Sequence[Term], binding: Mapping[str, int]) -> Ground:
+    def _operated(self, name: str, operands: Sequence[finite.Term], binding: Mapping[str, int]) -> Ground:
         if name in ("and", "or"):
             parts = (self._ground(operand, binding) for operand in operands)
             return self._unrolled("forall" if name == "and" else "exists", parts)
@@ -116,7 +103,7 @@ class Grounder:
             return self._cell(name, fixed)
         function = self._functions[name]
         argument, domain = arguments[len(fixed)], function.domains[len(fixed)]
-        outside: Ground = False if function.is_boolean else self._cell(name, OUTSIDE)
+        outside: Ground = False if function.is_boolean else self._cell(name, finite.OUTSIDE)
         if not isinstance(argument, tuple):
             return self._cases(name, arguments, (*fixed, int(argument))) if argument in domain else outside
         result = outside
@@ -148,7 +135,7 @@ def _joined(name: str, parts: list[Ground]) -> Ground:
 
 def _applied_to(name: str, parts: list[Ground]) -> Ground:
     if not any(isinstance(part, tuple) for part in parts):
-        return operated(name, [part for part in parts if not isinstance(part, tuple)]) if parts else 0
+        return finite.operated(name, [part for part in parts if not isinstance(part, tuple)]) if parts else 0
     if name == "not":
         return _not(parts[0])
     if name in ("eq", "iff", "le", "ge") and parts[0] == parts[1]:
@@ -160,16 +147,16 @@ def _applied_to(name: str, parts: list[Ground]) -> Ground:
         return other if known else _not(other)
     if name in ("div", "mod") and not (isinstance(parts[1], int) and parts[1] > 0):
         # Of what is not known to be positive, solvers have other ideas than Python.
-        raise Undefined(f"{name} by an unknown")
+        raise finite.Undefined(f"{name} by an unknown")
     return (name, *parts)
 
 
-def script(unknowns: Sequence[Function], formulas: Sequence[Ground]) -> str:
+def script(unknowns: Sequence[finite.Function], formulas: Sequence[Ground]) -> str:
     """Return a script that asks whether ground formulas hold together; every name in it is ours."""
     return smtlib.script(declarations(unknowns), map(written, formulas))
 
 
-def declarations(unknowns: Sequence[Function]) -> list[str]:
+def declarations(unknowns: Sequence[finite.Function]) -> list[str]:
     """Return the lines that declare the unknowns, each within its values."""
     lines: list[str] = []
     for number, function in enumerate(unknowns):

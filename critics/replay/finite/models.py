@@ -10,19 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from critics.replay.certificate import Rejected, SealedCertificate, is_list, of_kinds
+from critics.replay.finite import terms as finite
 from critics.replay.finite.grounding import Grounder, script
 from critics.replay.finite.search import has_solution
-from critics.replay.finite.terms import (
-    Core,
-    Evaluation,
-    Operator,
-    Term,
-    called,
-    read_core,
-    read_tables,
-    read_term,
-    term_record,
-)
 from critics.replay.solvers import Budget, Trust, decide, weakest
 
 KIND, CSP_KIND = "program-options", "csp-model"
@@ -47,15 +37,15 @@ def check_options(sealed: SealedCertificate) -> Trust:
     return weakest(*trusts)
 
 
-def _searched(core: Core, formulas: list[Term], *, wanted: bool) -> Trust:
+def _searched(core: finite.Core, formulas: list[finite.Term], *, wanted: bool) -> Trust:
     """Try all values of the variables that formulas name."""
-    named = {name: core.functions[name] for formula in formulas for name in called(formula)}
+    named = {name: core.functions[name] for formula in formulas for name in finite.called(formula)}
     if has_solution(named, formulas) != wanted:
         raise Rejected("trivial_option" if wanted else "has_a_model")
     return Trust.CHECKED
 
 
-def _decide(core: Core, formulas: list[Term], *, wanted: bool) -> Trust:
+def _decide(core: finite.Core, formulas: list[finite.Term], *, wanted: bool) -> Trust:
     grounder = Grounder(core.functions)
     ground = [grounder.ground(formula) for formula in formulas]
     found, trust = decide(script(grounder.unknowns(), ground), BUDGET)
@@ -74,7 +64,7 @@ Mode = Literal["valid", "sat", "unsat", "not_valid", "accurate_list", "least", "
 class Query:
     """A formula, and whether the option's claim needs it to have a model together with the constraints."""
 
-    formula: Term
+    formula: finite.Term
     wanted: bool
 
 
@@ -83,7 +73,7 @@ class ClaimedOption:
     """An option of a program."""
 
     mode: Mode
-    formulas: tuple[Term, ...]
+    formulas: tuple[finite.Term, ...]
 
     @property
     def queries(self) -> list[Query]:
@@ -94,38 +84,40 @@ class ClaimedOption:
             case "sat" | "unsat", (formula,):
                 return [Query(formula, self.mode == "sat")]
             case "accurate_list", (_, *_):
-                some = Query(_not(Operator("or", self.formulas)), wanted=False)
+                some = Query(_not(finite.Operator("or", self.formulas)), wanted=False)
                 return [some, *(Query(formula, wanted=True) for formula in self.formulas)]
-            case "least" | "greatest", (Operator("eq", (term, bound)) as formula,):
-                beyond = Operator("lt" if self.mode == "least" else "gt", (term, bound))
+            case "least" | "greatest", (finite.Operator("eq", (term, bound)) as formula,):
+                beyond = finite.Operator("lt" if self.mode == "least" else "gt", (term, bound))
                 return [Query(formula, wanted=True), Query(beyond, wanted=False)]
             case _:
                 raise Rejected("ill_formed")
 
     def record(self) -> dict[str, str | list[Any]]:
         """Return the JSON form."""
-        return {"mode": self.mode, "formulas": [term_record(formula) for formula in self.formulas]}
+        return {"mode": self.mode, "formulas": [finite.term_record(formula) for formula in self.formulas]}
 
 
-def read_options(core: Core) -> list[ClaimedOption]:
+def read_options(core: finite.Core) -> list[ClaimedOption]:
     """Read the options of a program; raises `Rejected`, and what a wrong type raises."""
     if any(option.keys() != {"mode", "formulas"} for option in core.options):
         raise Rejected("ill_formed")
     return [
-        ClaimedOption(option["mode"], tuple([read_term(formula, core.functions) for formula in option["formulas"]]))
+        ClaimedOption(
+            option["mode"], tuple([finite.read_term(formula, core.functions) for formula in option["formulas"]])
+        )
         for option in core.options
     ]
 
 
-def _not(formula: Term) -> Term:
-    return Operator("not", (formula,))
+def _not(formula: finite.Term) -> finite.Term:
+    return finite.Operator("not", (formula,))
 
 
 @of_kinds(KIND, CSP_KIND)
-def check_models(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]]:
+def check_models(certificate: SealedCertificate) -> tuple[finite.Core, list[finite.Evaluation]]:
     """Check digest, form, claim and all models; return the program and the models. Raises `Rejected`."""
     problem, evidence = certificate.problem, certificate.evidence
-    core = read_core(evidence["core"])
+    core = finite.read_core(evidence["core"])
     if not core.constraints:
         raise Rejected("no_constraints")
     if len({repr(option) for option in core.options}) < len(core.options):
@@ -150,9 +142,9 @@ def check_models(certificate: SealedCertificate) -> tuple[Core, list[Evaluation]
     return core, models
 
 
-def _model(core: Core, rows: Any, query: Term | None) -> Evaluation:
+def _model(core: finite.Core, rows: Any, query: finite.Term | None) -> finite.Evaluation:
     """Return a model in which the constraints hold, and the query where there is one."""
-    evaluation = Evaluation(core.functions, read_tables(rows, core.functions))
+    evaluation = finite.Evaluation(core.functions, finite.read_tables(rows, core.functions))
     if not all(map(evaluation.holds, [*core.constraints, *([] if query is None else [query])])):
         raise Rejected("not_a_model")
     return evaluation
