@@ -13,7 +13,7 @@ from critics.formats.format import Format, Judge, find_format, judge_by
 from critics.problem import Attempt, Problem, RecordError, object_of, read_attempt
 from critics.registry import PluginError
 from critics.replay.replies import around, thinking_end, unmarked
-from critics.text.english.span import num_characters
+from critics.text.english.passage import num_characters
 from critics.text.reference import formalisation_trusted
 from critics.verdict import (
     Certified,
@@ -70,8 +70,7 @@ def _held_to_text(format_: Format, problem: Problem, attempt: Attempt, verdict: 
     it out.
     """
     from critics.text.faithfulness.alignment import is_aligned
-    from critics.text.faithfulness.look_alikes import hidden_character
-    from critics.text.trust.bars import is_foreign
+    from critics.text.trust.bars import hidden_character, is_foreign
 
     hidden = hidden_character(attempt.completion, is_prose=format_.is_text)
     if hidden is not None:

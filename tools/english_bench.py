@@ -22,7 +22,6 @@ from typing import Any
 import z3
 
 from critics.formats.english.critic import read_english
-from critics.formats.english.saturation import saturation, unsaid
 from critics.problem import Attempt, Problem, read_problem
 from critics.replay.clauses import Implication, ground_terms, read_clause
 from critics.replay.formula import Literal
@@ -91,12 +90,12 @@ def undecided(problems: Sequence[Problem], num: int) -> list[Chain]:
     found: list[Chain] = []
     for problem in problems:
         language = language_of(problem)
-        known, goal = saturation(language).known, language.goal[0].fact
+        known, goal = language.saturation().known, language.goal[0].fact
         if goal in known or goal.negated() in known or problem.formal is None:
             continue
         own = re.split(r"(?<=\.)\s+", problem.context.strip())
         said = dict(zip(problem.formal.axioms, own, strict=False))
-        missing = unsaid(language, set())
+        missing = language.unsaid(set())
         facts = [said.get(str(clause)) or read_aloud(clause.fact, problem.context) for clause in missing]
         asked = f"We need to determine whether {inner(read_aloud(goal, problem.context))}."
         answer = "invalid" if problem.dataset == "syllogism" else "unknown"

@@ -11,6 +11,7 @@ as long as terms do not grow. That there is none is believed only with a proof b
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from typing import TypeAlias
 
@@ -133,8 +134,9 @@ class OutOfWork(Rejected):
 _Place: TypeAlias = tuple[str, int]
 
 
-def is_consistent(clauses: Sequence[Implication]) -> bool:
-    """Say whether clauses have a model; raises `OutOfWork`."""
+@lru_cache(maxsize=256)
+def is_consistent(clauses: tuple[Implication, ...]) -> bool:
+    """Say whether clauses have a model, as all attempts at a problem ask of one context; raises `OutOfWork`."""
     numbers: dict[Literal, int] = {}
     signed: list[list[int]] = []
     for clause in _instances(clauses):
@@ -158,7 +160,7 @@ def follows(clauses: Sequence[Implication], target: Implication) -> bool:
     """Say whether a clause holds in every model of others; raises `OutOfWork`."""
     fresh = {variable: f"any-{place}" for place, variable in enumerate(target.variables())}
     denied = [Implication((), (literal.negated(),)) for literal in target.substitute(fresh).alternatives()]
-    return not is_consistent([*clauses, *denied])
+    return not is_consistent((*clauses, *denied))
 
 
 def _instances(clauses: Sequence[Implication]) -> Iterator[Implication]:

@@ -152,7 +152,7 @@ def _check_consistency(axioms: Sequence[Implication], goal: Sequence[Implication
     """Raise where the reference contradicts itself; where its instances are too many, as far as rules show it."""
     if not forward:
         try:
-            if not is_consistent(axioms):
+            if not is_consistent(tuple(axioms)):
                 raise Rejected("inconsistent_context")
             return
         except OutOfWork:

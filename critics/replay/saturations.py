@@ -61,7 +61,7 @@ def is_open(axioms: Sequence[Statement], goal: Literal) -> bool:
 
 def can_hold(axioms: Sequence[Statement], claim: Literal) -> bool:
     """Say whether a claim holds in a classical model of the axioms; raises `Rejected`."""
-    return is_consistent([*map(clause_of, axioms), fact(claim)])
+    return is_consistent((*map(clause_of, axioms), fact(claim)))
 
 
 def _weight(literals: Sequence[Literal]) -> int:

@@ -64,19 +64,8 @@ _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
 
 _NECESSARY = {"must", "necessarily", "certain", "certainly", "guaranteed", "need", "needs", "inevitably"}
 _POSSIBLE = {
-    "could",
-    "can",
-    "may",
-    "might",
-    "possible",
-    "possibly",
-    "acceptable",
-    "permissible",
-    "allowed",
-    "allowable",
-    "permitted",
-    "able",
-    "conceivable",
+    *("could", "can", "may", "might", "possible", "possibly", "acceptable", "permissible", "allowed", "allowable"),
+    *("permitted", "able", "conceivable"),
 }
 _ADJECTIVES = {"acceptable", "possible", "permissible", "allowable"}
 """They repeat the modal in "could be an acceptable schedule"."""

@@ -14,7 +14,7 @@ from critics.problem import Formal, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.clauses import OutOfWork, clause_of, fact, follows
 from critics.replay.formula import FormulaError, Literal, Statement, canonical_statement, parse_literal, parse_statement
-from critics.replay.kernel import ArityError, WorkLimitExceeded, saturated
+from critics.replay.kernel import ArityError, Kernel, WorkLimitExceeded, saturated
 from critics.replay.semantics import semantics_of
 from critics.text.translators import prontoqa, regular
 from critics.text.translators.translation import Answer, TranslationError, Translator
@@ -125,10 +125,15 @@ def same_formal(one: Formal, other: Formal) -> bool:
 
 
 @lru_cache(maxsize=128)
+def saturation(formal: Formal) -> Kernel:
+    """Return the saturated kernel of a formalisation; raises `FormulaError`, `ArityError`, and `WorkLimitExceeded`."""
+    return saturated(map(parse_statement, formal.axioms), parse_literal(formal.goal))
+
+
+@lru_cache(maxsize=128)
 def theory(formal: Formal) -> Theory:
-    """Read a formalisation; raises `FormulaError`, `ArityError`, and `WorkLimitExceeded`."""
-    goal = parse_literal(formal.goal)
-    kernel = saturated((parse_statement(axiom) for axiom in formal.axioms), goal)
+    """Read a formalisation; raises what `saturation` raises."""
+    goal, kernel = parse_literal(formal.goal), saturation(formal)
     clash = kernel.contradiction()
     decided = None
     if clash is None and (goal in kernel.known or goal.negated() in kernel.known):

@@ -25,19 +25,17 @@ from itertools import count
 
 from critics.errors import InputError
 from critics.formats.cot.critic import UNREAD
-from critics.formats.english.saturation import saturation
 from critics.formats.english.trial import Trial
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
-from critics.replay.clauses import OutOfWork, denied, fact, is_consistent
+from critics.replay.clauses import OutOfWork, denied, fact
 from critics.replay.formula import FormulaError, Literal, parse_literal, parse_statement
 from critics.replay.kernel import ArityError, Kernel, WorkLimitExceeded
 from critics.replay.sorts import SortError
 from critics.text.english.language import ProblemLanguage, Said, Unreadable, language_of
-from critics.text.english.outline import Outline
+from critics.text.english.outline import Outline, Reasoning, Unit
 from critics.text.english.passage import TextSentence, lines
 from critics.text.english.steps import Ledger, Warrant
-from critics.text.english.unit import Reasoning, Unit
 from critics.verdict.conclusion import BadSentence
 from rollout.decoding.automaton import Words
 from rollout.decoding.guide import SentenceGuide
@@ -286,7 +284,7 @@ def _start(
 def _begun(problem: Problem, max_sentences: int | None) -> _Moment:
     language = language_of(problem)
     forward = language.semantics.forward
-    if (saturation(language).contradiction() is not None) if forward else not is_consistent(language.stated):
+    if language.contradicts_itself():
         raise Unreadable("inconsistent_context", "the context contradicts itself")
     ledger = Ledger(forward=forward)
     for clause in language.stated:

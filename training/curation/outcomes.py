@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from critics.formats.names import COT, ENGLISH, GUIDED
 from critics.replay.grades import grades_said
-from critics.text.english.span import num_characters
+from critics.text.english.passage import num_characters
 from critics.verdict.reading import NOT_READ, Span, read_reading
 from rollout.records.traces import Trace
 

@@ -10,22 +10,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from critics.formats.english.saturation import saturation
 from critics.formats.english.trial import Trial
 from critics.formats.horn import derivation
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import CONTROLLED
-from critics.replay.clauses import OutOfWork, is_consistent
+from critics.replay.clauses import OutOfWork
 from critics.replay.english import check_english
 from critics.replay.kernel import ArityError, WorkLimitExceeded
 from critics.replay.semantics import semantics_of
 from critics.replay.sorts import SortError
 from critics.text.blocks import answer_of
-from critics.text.english.language import ProblemLanguage, Unreadable, language_of, reader_of
+from critics.text.english.language import Unreadable, language_of, reader_of
 from critics.text.english.outline import Outline
-from critics.text.english.passage import TextSentence, lines
-from critics.text.english.span import coverage, painted
+from critics.text.english.passage import TextSentence, coverage, lines, painted
 from critics.text.english.steps import WORK_LIMIT, Ledger, Warrant
 from critics.text.english.wording import answer_in
 from critics.text.reference import is_trusting, text_contradicts
@@ -56,7 +54,7 @@ def english_certificate(problem: Problem, trial: Trial, spans: Sequence[Span], c
             for entry in trial.ledger.entries
         ],
         "spans": [span.record() for span in spans],
-        "closure": derivation(saturation(language).entries) if trial.proved == "unknown" else None,
+        "closure": derivation(language.saturation().entries) if trial.proved == "unknown" else None,
     }
     limits = {"work": WORK_LIMIT}
     return certify(KIND, problem, trial.claimed, evidence, engine=ENGINE, formal=language.formal, limits=limits)
@@ -118,7 +116,7 @@ def read_english(problem: Problem, attempt: Attempt) -> Verdict:
     outline = Outline(language, problem.question)
     answer = _last_answer(sentences, problem)
     try:
-        if _contradicts_itself(language):
+        if language.contradicts_itself():
             return _unread(Vacuous("inconsistent_context", answer, "the context contradicts itself"), text)
         ledger = Ledger(forward=language.semantics.forward)
         for clause in language.stated:
@@ -183,13 +181,6 @@ def _last_answer(sentences: Sequence[TextSentence], problem: Problem) -> str | N
         if found is not None:
             return found
     return None
-
-
-def _contradicts_itself(language: ProblemLanguage) -> bool:
-    """Say whether everything follows from the context; raises `WorkLimitExceeded` and `OutOfWork`."""
-    if language.semantics.forward:
-        return saturation(language).contradiction() is not None
-    return not is_consistent(language.stated)
 
 
 def _unread(verdict: Verdict, text: str) -> Verdict:

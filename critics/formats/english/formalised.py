@@ -16,7 +16,7 @@ from critics.problem import Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import Formula, FormulaError, negated
 from critics.text.blocks import answer_of, answers_early
-from critics.text.english.span import coverage, painted
+from critics.text.english.passage import coverage, painted
 from critics.text.faithfulness.alignment import Failed, Finding, Names, NotApplicable, Passed, ReadProblem
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, Malformed, TimedOut, Unproved, Verdict

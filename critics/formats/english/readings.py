@@ -30,7 +30,7 @@ from critics.formats.english.reasoner import Reasoner
 from critics.grammar.inflection import article
 from critics.grammar.lexicon import third_person
 from critics.grammar.reader import Reader, Reading
-from critics.logic.first_order.solvers import decide
+from critics.logic.first_order.solvers import Answer, can_fail, decide
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order import syntax as fo
@@ -40,8 +40,7 @@ from critics.text.blocks import answer_of
 from critics.text.english import phrases
 from critics.text.english.discourse import moves
 from critics.text.english.moves import Aim, Assumed, Claim, Contradicts, Judged, Move, NoneAbout, NotKnown
-from critics.text.english.passage import TextSentence, lines, repeated
-from critics.text.english.span import coverage, painted
+from critics.text.english.passage import TextSentence, coverage, lines, painted, repeated
 from critics.text.english.statements import CONVENTIONS, Statements, axioms_of, settled
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Unproved, Verdict
@@ -62,7 +61,8 @@ def remedy(reader: Reader, premises: Sequence[fo.Formula], claim: fo.Formula) ->
         if near := get_close_matches(name, sorted(others - {name}), n=1, cutoff=0.6):
             return f"; you say {name.replace(' _', '')!r}, the context says {near[0].replace(' _', '')!r}"
     for fact in list(_facts(premises, claim))[:MAX_FACTS]:
-        if decide([*premises, fact], claim).result == "true":
+        more = [*premises, fact]
+        if can_fail(more, claim) is Answer.UNSATISFIABLE and decide(more, claim).result == "true":
             return f"; proved if: {spelled(reader, fact)}"
     return ""
 

@@ -8,15 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from critics.formats.english.saturation import bearing, saturation, unsaid
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.clauses import Implication, OutOfWork, denied, fact, follows
 from critics.text.blocks import answer_of
 from critics.text.english.language import ProblemLanguage, Said
-from critics.text.english.passage import MAX_REPEATED, Passage, TextSentence
-from critics.text.english.steps import Ledger, Warrant
-from critics.text.english.unit import (
+from critics.text.english.moves import Promise
+from critics.text.english.outline import (
     Aim,
     AnswerClaim,
     Assumption,
@@ -24,11 +22,12 @@ from critics.text.english.unit import (
     Contradiction,
     Filler,
     NothingMore,
-    Promise,
     Reasoning,
     Unit,
     UnreadSentence,
 )
+from critics.text.english.passage import MAX_REPEATED, Passage, TextSentence
+from critics.text.english.steps import Ledger, Warrant
 from critics.verdict import Malformed, Refusing, Refuted, TimedOut, Unproved
 from critics.verdict.conclusion import BadSentence
 from critics.verdict.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Kind, Span
@@ -127,7 +126,7 @@ class Trial:
             case Contradiction(passage, claim):
                 self._contradict(passage, claim)
             case NothingMore(passage):
-                if not self.language.semantics.forward or unsaid(self.language, self._said):
+                if not self.language.semantics.forward or self.language.unsaid(self._said):
                     raise self._refused(Unproved, "unsupported_sentence", "something else can be inferred")
                 self._mark(passage, "step", None)
             case Filler():
@@ -294,7 +293,7 @@ class Trial:
         known = [entry.clause for at, entry in enumerate(self.ledger.entries) if at not in self.ledger.hidden]
         opposite = denied((clause,)) or ()
         if self.language.semantics.forward:
-            reached = saturation(self.language).known
+            reached = self.language.saturation().known
             holds = clause.is_fact and clause.fact in reached
             fails = bool(opposite) and all(one.fact in reached for one in opposite)
         else:
@@ -349,7 +348,7 @@ class Trial:
     def _reasons(self, decided: str) -> set[str]:
         """Return the canonical texts of what leads to an answer."""
         if decided == "unknown":
-            return {clause.canonical() for clause in bearing(self.language)}
+            return {clause.canonical() for clause in self.language.bearing()}
         return {clause.canonical() for clause in self.ledger.behind(self._answered(decided))}
 
     def _undecided(self) -> str | None:
@@ -358,7 +357,7 @@ class Trial:
             raise self._refused(
                 Unproved, "unknown_not_decided", "that nothing follows is not decided by what can be inferred"
             )
-        missing = unsaid(self.language, self._said)
+        missing = self.language.unsaid(self._said)
         if missing or not self._is_asked:
             # Attack: answer every problem with `unknown`, which is right for some.
             why = f"{missing[0]} bears on it and is not said" if missing else "the question is not said"

@@ -8,11 +8,11 @@ from critics.formats.format import Format, Restored
 from critics.problem import Attempt, Problem
 from critics.replay.cursor import ReasonedError
 from critics.replay.replies import Place, answer_place, program_place
+from critics.text.part import Formalisation
 from critics.verdict import Verdict
 from critics.verdict.reading import Span
 
 if TYPE_CHECKING:
-    from critics.text.faithfulness.formalisation import Formalisation
     from critics.text.trust.comments import Comment
 
 _LINC = re.compile(r"\s*(TEXT|FOL):")
@@ -46,9 +46,8 @@ class FirstOrder(Format):
 
         return explain_premises(attempt)
 
-    def theory(self, attempt: Attempt) -> "Formalisation | None":
+    def theory(self, attempt: Attempt) -> Formalisation | None:
         from critics.formats.fol.program import read_program
-        from critics.text.faithfulness.formalisation import Formalisation
 
         try:
             program = read_program(attempt.completion)

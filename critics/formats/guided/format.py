@@ -1,15 +1,10 @@
 """The format `guided`: LogicGuide's text, judged by the Horn kernel."""
 
-from typing import TYPE_CHECKING
-
 from critics.formats.format import Format
 from critics.problem import Attempt, Problem
 from critics.replay.cursor import ReasonedError
-from critics.text.part import TextStep
+from critics.text.part import Formalisation, TextStep, of_statements
 from critics.verdict import Verdict
-
-if TYPE_CHECKING:
-    from critics.text.faithfulness.formalisation import Formalisation
 
 
 class Guided(Format):
@@ -26,10 +21,9 @@ class Guided(Format):
 
         return judge_guided(problem, attempt)
 
-    def theory(self, attempt: Attempt) -> "Formalisation | None":
+    def theory(self, attempt: Attempt) -> Formalisation | None:
         from critics.replay.formula import parse_literal, parse_statement
         from critics.text.blocks import split_blocks
-        from critics.text.faithfulness.formalisation import of_statements
 
         try:
             blocks = split_blocks(attempt.completion)

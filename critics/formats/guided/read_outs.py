@@ -15,8 +15,8 @@ from critics.formats.guided.support import Beside, ReadOut, Support, Unsupported
 from critics.replay.formula import BLANKS, Literal, Rule, Statement, parse_statement
 from critics.replay.kernel import Entry
 from critics.text.blocks import Block
-from critics.text.english.span import num_characters
-from critics.text.english.unit import Unit
+from critics.text.english.outline import Unit
+from critics.text.english.passage import num_characters
 from critics.text.pieces import Piece, pieces
 from critics.verdict import Refuted, Unproved, Verdict
 from critics.verdict.reading import BadStep, Kind, Span, TextReading

@@ -10,10 +10,10 @@ from critics.replay.clauses import Implication, clause_of, read_clause, statemen
 from critics.replay.formula import BLANKS, Statement, canonical_statement, parse_statement
 from critics.text.english import phrases
 from critics.text.english.discourse import MAX_SENTENCE
-from critics.text.english.language import ProblemLanguage, Said, Unreadable, language_of
-from critics.text.english.outline import Outline
+from critics.text.english.language import ProblemLanguage, Unreadable, language_of
+from critics.text.english.moves import Promise
+from critics.text.english.outline import Claim, Outline, Reasoning, Unit, UnreadSentence
 from critics.text.english.passage import Passage, TextSentence
-from critics.text.english.unit import Claim, Promise, Reasoning, Unit, UnreadSentence
 from critics.text.pieces import MARK, readings
 from critics.text.reference import theory
 
@@ -36,16 +36,6 @@ class ProseReader:
     language: ProblemLanguage
     question: str
     _known: dict[str, tuple[Unit, ...]] = field(default_factory=dict[str, tuple[Unit, ...]])
-
-    @property
-    def goal(self) -> Said:
-        """Clauses that the question asks about."""
-        return self.language.goal
-
-    @property
-    def is_forward(self) -> bool:
-        """True if rules are applied as they stand, and never backwards."""
-        return self.language.semantics.forward
 
     def states(self, statement: Statement) -> bool:
         """Say whether the context says a statement."""

@@ -23,9 +23,10 @@ from critics.replay.formula import (
 )
 from critics.replay.kernel import Axiom, Inference, Kernel, kind, match
 from critics.text.blocks import answer_of
+from critics.text.english.moves import Promise
+from critics.text.english.outline import Aim, AnswerClaim, Claim, Filler, NothingMore, Reasoning, Unit
 from critics.text.english.passage import Passage
 from critics.text.english.steps import Ledger, OutOfWork, Warrant
-from critics.text.english.unit import Aim, AnswerClaim, Claim, Filler, NothingMore, Promise, Reasoning, Unit
 from critics.text.pieces import Piece
 from critics.verdict.reading import Kind
 
@@ -202,7 +203,7 @@ class Support:
         if goal is not None and claim.said == (fact(goal),):
             return True
         reader = self.reader()
-        return reader is not None and claim.said == reader.goal
+        return reader is not None and claim.said == reader.language.goal
 
     def _claim(
         self, claim: Claim, beside: Beside, is_after: bool, is_before: bool, *, is_reason: bool = False
@@ -253,7 +254,7 @@ class Support:
         given = [clause for claim in unit.premises for clause in claim.said]
         drawn = [clause for claim in unit.conclusions for clause in claim.said]
         reader = self.reader()
-        forward = reader is None or reader.is_forward
+        forward = reader is None or reader.language.semantics.forward
         for clause in drawn:
             ledger = Ledger(forward=forward)
             wanted = {ledger.add(one, Warrant("context", ())) for one in given}

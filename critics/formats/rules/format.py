@@ -1,15 +1,11 @@
 """The format `rules`: Logic-LM's language for ProntoQA and ProofWriter, judged by forward chaining."""
 
-from typing import TYPE_CHECKING
-
 from critics.formats.programs import SectionedPrograms
 from critics.logic.programs.sections import Repairs
 from critics.problem import Attempt, Problem
 from critics.replay.cursor import ReasonedError
+from critics.text.part import Formalisation, of_statements
 from critics.verdict import Verdict
-
-if TYPE_CHECKING:
-    from critics.text.faithfulness.formalisation import Formalisation
 
 
 class RulePrograms(SectionedPrograms):
@@ -29,9 +25,8 @@ class RulePrograms(SectionedPrograms):
 
         return explain_derivations(attempt)
 
-    def theory(self, attempt: Attempt) -> "Formalisation | None":
+    def theory(self, attempt: Attempt) -> Formalisation | None:
         from critics.formats.rules.reader import RuleNames, elaborate, read_rules
-        from critics.text.faithfulness.formalisation import of_statements
 
         repairs, text = Repairs(), f"{attempt.problem.context} {attempt.problem.question}"
         try:

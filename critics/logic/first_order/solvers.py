@@ -101,7 +101,7 @@ def _model(z3: Any, context: Any, found: Any, names: Names) -> Model | None:
     constants = [value(symbols[ours]()) for (kind, _), (ours, _) in names.items() if kind == "constant"]
     universe: list[Any] = (found.get_universe(sort) if sort in found.sorts() else None) or []
     objects = list({str(each): each for each in [*universe, *constants]}.values()) or [value(z3.Const("e", sort))]
-    return model_of(objects, names, lambda ours, row: str(value(symbols[ours](*row))), "True")
+    return model_of(objects, names, lambda ours, row: value(symbols[ours](*row)).sexpr(), "true")
 
 
 def model_of(

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import TypeAlias
 
 from critics.replay import formula as horn
@@ -270,6 +271,7 @@ def flattened(formula: Formula) -> Formula:
     return Compound(formula.operator, tuple(flat))
 
 
+@lru_cache(maxsize=4_096)
 def key(formula: Formula) -> str:
     """Return one spelling for formulas that differ by names of variables, order, groups and double negation only."""
     found = _key(flattened(_unsigned(formula)), ())
@@ -311,6 +313,7 @@ def _term_key(term: Term, bound: tuple[str, ...]) -> str:
             return f"f{function!r}({','.join(_term_key(argument, bound) for argument in arguments)})"
 
 
+@lru_cache(maxsize=4_096)
 def conjuncts(formula: Formula) -> tuple[Formula, ...]:
     """Return the parts of a conjunction, or the formula alone."""
     flat = flattened(formula)

@@ -6,7 +6,7 @@ what it does not know, and so do the translators that it stands on.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol, TypeAlias
@@ -15,13 +15,14 @@ from critics.grammar import reader as grammar
 from critics.grammar.chart import Conventions
 from critics.problem import Formal, Problem
 from critics.replay.certificate import CONTROLLED
-from critics.replay.clauses import Implication, clause_of, denied, read_clause
+from critics.replay.clauses import Implication, clause_of, denied, fact, is_consistent, read_clause
 from critics.replay.cursor import ReasonedError
 from critics.replay.formula import Statement, parse_statement
+from critics.replay.kernel import Inference, Kernel, Kind, kind
 from critics.replay.semantics import Semantics, semantics_of
 from critics.text.background import background
 from critics.text.english.statements import CONVENTIONS, Statements
-from critics.text.reference import TRANSLATORS, possible, same_formal, translation
+from critics.text.reference import TRANSLATORS, possible, same_formal, saturation, translation
 from critics.text.translators import prontoqa, regular
 from critics.text.translators.clausal import Namer, clauses_of
 from critics.text.translators.translation import TranslationError, Unread
@@ -101,6 +102,36 @@ class ProblemLanguage:
     def is_granted(self, clause: Implication) -> bool:
         """Say whether a clause is a rule of the data set that no problem states."""
         return clause.canonical() in self._granted
+
+    def contradicts_itself(self) -> bool:
+        """Say whether everything follows from the context; raises `WorkLimitExceeded` and `OutOfWork`."""
+        if self.semantics.forward:
+            return self.saturation().contradiction() is not None
+        return not is_consistent(self.stated)
+
+    def saturation(self) -> Kernel:
+        """Return the saturated kernel of a problem in a forward semantics; raises `WorkLimitExceeded`."""
+        return saturation(self.formal)
+
+    def unsaid(self, said: Set[str]) -> list[Implication]:
+        """Return what bears on the question and is not among the canonical texts that are said."""
+        return [c for c in self.bearing() if not self.is_granted(c) and c.canonical() not in said]
+
+    def bearing(self) -> list[Implication]:
+        """Return what bears on the question, stated or inferred."""
+        relevant = self._relevant()
+        stated = [clause for clause in self.stated if kind(clause.conclusions[0]) in relevant]
+        inferred = [entry.statement for entry in self.saturation().entries if isinstance(entry, Inference)]
+        return [*stated, *(fact(literal) for literal in inferred if kind(literal) in relevant)]
+
+    def _relevant(self) -> set[Kind]:
+        """Return the signed predicates from which rules can lead to the goal or its denial."""
+        asked = [clause.conclusions[0] for clause in self.goal]
+        found = {kind(each) for literal in asked for each in (literal, literal.negated())}
+        leads = [(kind(rule.conclusions[0]), set(map(kind, rule.premises))) for rule in self.stated]
+        while more := {each for concluded, needed in leads if concluded in found for each in needed - found}:
+            found |= more
+        return found
 
     def _read(self, words: str) -> Said | None:
         if not words or len(words) > MAX_SENTENCE or any(mark in words for mark in '.!?;:"\n'):

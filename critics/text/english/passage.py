@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from critics.verdict.reading import Kind, Span
+
 TYPOGRAPHY = {
     "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u00a0": " ", "\t": " ",
     "\r": " ", "\u2022": "*", "\u2192": "\u2192", "\u21d2": "\u2192", "\u27f9": "\u2192", "\u2234": "\u2234",
@@ -35,6 +37,8 @@ MAX_REPEATED = 8
 """Number of times that one sentence may be said; a citation now and then is how people write."""
 _STUTTER = re.compile(r"\b((?:[A-Za-z']+[^A-Za-z]+){1,4}?)\1\1", re.IGNORECASE)
 """Attack: lengthen a rationale within a sentence. Therefore, therefore, therefore, Pip is feathered."""
+_INK = re.compile(r"\S+")
+_FILLER: tuple[Kind, int | None] = ("filler", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +140,54 @@ def _unmarked(line: str, start: int, end: int, at: int) -> Passage:
             inner,
         )
     return Passage(text, tuple(places)).part(0)
+
+
+def num_characters(text: str) -> int:
+    """Return the number of characters, blanks apart."""
+    return len("".join(text.split()))
+
+
+def coverage(spans: Iterable[Span], completion: str) -> float:
+    """Return the share of a completion's characters, blanks apart, behind which something stands.
+
+    Behind filler stands nothing.
+    """
+    total = num_characters(completion)
+    if not total:
+        return 0.0
+    held = [span for span in spans if span.kind not in ("unread", "filler")]
+    return sum(num_characters(completion[span.start : span.end]) for span in held) / total
+
+
+def painted(claims: Iterable[Span], sentences: Iterable[tuple[int, int]], completion: str) -> tuple[Span, ...]:
+    """Return spans that cover the completion, blanks apart, each once and in order.
+
+    Words of a judged sentence that are in no claim (`Since`, `and`) belong to the claim behind them, or else to the one
+    before. What is in no claim of its sentence is filler; what is in no sentence too, but for words, which are unread.
+    """
+    marks: list[tuple[Kind, int | None] | None] = [None] * len(completion)
+    for span in claims:
+        mark: tuple[Kind, int | None] = (span.kind, span.by)
+        marks[span.start : span.end] = [mark] * (span.end - span.start)
+    for start, end in sentences:
+        if None not in marks[start:end]:
+            continue
+        last: tuple[Kind, int | None] | None = None
+        for at in (*range(end - 1, start - 1, -1), *range(start, end)):
+            last = marks[at] or last
+            marks[at] = marks[at] or last
+        if last is None:
+            marks[start:end] = [_FILLER] * (end - start)
+    found: list[Span] = []
+    for word in _INK.finditer(completion):
+        start, end = word.span()
+        # Of a word that is not in one claim each character is looked at.
+        size = end - start if marks[start] and len(set(marks[start:end])) == 1 else 1
+        for at in range(start, end, size):
+            bare: Kind = "unread" if completion[at].isalpha() else "filler"
+            kind, by = marks[at] or (bare, None)
+            if found and (found[-1].kind, found[-1].by) == (kind, by):
+                found[-1] = Span(found[-1].start, at + size, kind, by)
+            else:
+                found.append(Span(at, at + size, kind, by))
+    return tuple(found)

@@ -21,8 +21,7 @@ from critics.replay.answers import in_terms_of
 from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.reader import canonical
 from critics.text.faithfulness.english import squashed
-from critics.text.faithfulness.formalisation import Formalisation
-from critics.text.part import TextPart
+from critics.text.part import Formalisation, TextPart
 from critics.text.trust.words import names_of, speaks_of
 
 MAX_FORMULAS = 100

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from critics.grammar.inflection import is_plural, singular
-from critics.text.translators.function_words import FUNCTION_WORDS
+from critics.text.translators.translation import FUNCTION_WORDS
 
 NEGATIONS = frozenset(
     "not no never none neither nor nobody nothing nowhere cannot without unless false untrue".split()  # noqa: SIM905

@@ -29,8 +29,7 @@ from critics.replay.sorts import SortError
 from critics.text.theories.deontic import AXIOMS, MODALITIES
 from critics.text.theories.scheduling import SIGNATURE
 from critics.text.theories.scheduling_english import CLAUSES, PHRASES, PROPERTY_PHRASES, VARIABLES, Template
-from critics.text.translators.function_words import FUNCTION_WORDS
-from critics.text.translators.translation import TranslationError, sentences, unnumbered
+from critics.text.translators.translation import FUNCTION_WORDS, TranslationError, sentences, unnumbered
 
 _RULE = re.compile(r"If (?P<conditions>.+), then (?P<conclusion>.+)\.")
 _LEAD = "Given these rules, "

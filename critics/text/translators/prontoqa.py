@@ -28,8 +28,9 @@ from typing import Literal as Choice
 from critics.grammar.inflection import is_ambiguous, is_plural, singular
 from critics.problem import Formal
 from critics.replay.formula import Literal, Rule, Statement
-from critics.text.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
 from critics.text.translators.translation import (
+    FUNCTION_WORDS,
+    QUANTIFYING_WORDS,
     TERM_HEADS,
     WORD,
     Roles,

@@ -29,9 +29,10 @@ from critics.replay.clauses import statement_of
 from critics.replay.first_order.syntax import Atom, Constant, Formula, Not, subformulas
 from critics.replay.formula import MAX_NAME_LENGTH, Literal, Rule, Statement, parse_statement
 from critics.replay.kernel import WorkLimitExceeded, saturated
+from critics.text.english.statements import CONVENTIONS
 from critics.text.translators.clausal import ATTRIBUTES, Namer, alternatives, clauses_of
-from critics.text.translators.function_words import EMPTY_WORDS
 from critics.text.translators.translation import (
+    EMPTY_WORDS,
     WORD,
     Roles,
     TranslationError,
@@ -83,10 +84,8 @@ class Language:
     attributes: frozenset[str] = frozenset()
 
 
-PROOFWRITER = Language(
-    Conventions(pronoun="first", every_not="none", states="all"), re.compile(_QUESTION, re.IGNORECASE)
-)
-DEDUCTIONS = Language(Conventions(every_not="none", states="all"), re.compile("Prove: "), ATTRIBUTES)
+PROOFWRITER = Language(CONVENTIONS["proofwriter"], re.compile(_QUESTION, re.IGNORECASE))
+DEDUCTIONS = Language(CONVENTIONS["prontoqa-ood"], re.compile("Prove: "), ATTRIBUTES)
 
 
 @dataclass(slots=True)

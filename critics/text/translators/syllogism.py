@@ -24,8 +24,7 @@ from itertools import permutations
 from critics.grammar.inflection import is_plural, singular
 from critics.problem import Formal
 from critics.replay.formula import MAX_NAME_LENGTH, Literal
-from critics.text.translators.function_words import FUNCTION_WORDS, QUANTIFYING_WORDS
-from critics.text.translators.translation import WORD, TranslationError, sentences
+from critics.text.translators.translation import FUNCTION_WORDS, QUANTIFYING_WORDS, WORD, TranslationError, sentences
 
 CALCULUS = (
     "(all 'x 'y) -> (all 'y 'z) -> (all 'x 'z)",

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 from critics.grammar.inflection import forms, is_plural, singular
 from critics.problem import Formal
-from critics.replay.formula import MAX_NAME_LENGTH
-from critics.text.translators.function_words import FUNCTION_WORDS
+from critics.replay.formula import MAX_NAME_LENGTH, RESERVED_NAMES
 
 Answer: TypeAlias = Literal["true", "false", "unknown"]
 """Value that a text gives to its question."""
@@ -22,6 +22,13 @@ Read = TypeVar("Read")
 WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _BOUNDARY = re.compile(r"(?<=\.) ")
 _NUMBERED = re.compile(r"(?P<number>[1-9][0-9]*)- (?P<sentence>.+)")
+_, _LISTED = Path(__file__).with_name("function_words.txt").read_text(encoding="utf-8").split("\n", 1)
+_FUNCTION, QUANTIFYING_WORDS, _EMPTY = (frozenset(part.split()) for part in _LISTED.split("\n\n"))
+"""`QUANTIFYING_WORDS` are adjectives that quantify: `Numerous cats are dogs` says nothing about every cat."""
+FUNCTION_WORDS = RESERVED_NAMES | _FUNCTION
+"""English words that name neither a property nor an object: a text that uses one says more than it seems to."""
+EMPTY_WORDS = FUNCTION_WORDS | QUANTIFYING_WORDS | _EMPTY
+"""Words that name neither a property nor a relation nor an object: what uses one is outside a regular language."""
 
 
 class TranslationError(ValueError):

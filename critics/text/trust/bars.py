@@ -5,6 +5,7 @@ other problem as well; so would one whose premises are the claim in other words,
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import cast
 
@@ -18,8 +19,7 @@ from critics.replay.first_order.reader import first_order
 from critics.replay.formula import Literal, Statement, parse_literal, parse_statement
 from critics.text.background import background
 from critics.text.faithfulness.alignment import ReadProblem, are_shown
-from critics.text.faithfulness.formalisation import Formalisation
-from critics.text.part import TextPart
+from critics.text.part import Formalisation, TextPart
 from critics.text.reference import TRANSLATORS
 from critics.text.trust.words import content, is_placeholder, names_of, shared_words, shares_words, speaks_of
 from critics.verdict import TimedOut, Unproved, Vacuous
@@ -35,6 +35,12 @@ UNDECIDED = Refusal(TimedOut, "solver_budget", "the solver could not tell what t
 ELSEWHERE = Refusal(Unproved, "question_words_missing", "what is proved shares no word with what is asked")
 _UNTOLD = Refusal(Unproved, "context_words_missing", "the answer rests on premises that share no word with the text")
 SAME = Refusal(Vacuous, "premises_are_the_claim", "what the answer rests on says no more than the answer")
+_MIXED = re.compile(
+    r"[A-Za-z][\u0400-\u04ff\uff21-\uff3a\uff41-\uff5a]|[\u0400-\u04ff\uff21-\uff3a\uff41-\uff5a][A-Za-z]"
+)
+"""Letters of two alphabets in one word, whose shapes are the same."""
+_ERASING = re.compile(r"[\x08\x1b\x7f]")
+"""Controls that take back or hide what a terminal shows."""
 
 
 def bar_on_trust(
@@ -163,3 +169,17 @@ def is_foreign(problem: Problem, formal: Formal) -> bool:
 
 def _says(text: str, statement: Statement) -> bool:
     return all(speaks_of(text, name) for part in names_of(first_order(statement)) for name in part)
+
+
+def hidden_character(text: str, *, is_prose: bool) -> str | None:
+    """Return the first character that is not seen, or in prose the first word of two alphabets; None without one."""
+    if (erasing := _ERASING.search(text)) is not None:
+        return f"a control character, U+{ord(erasing[0]):04X}"
+    if text.isascii():
+        return None
+    for char in text:
+        # Blanks of no width, and signs that turn the direction of writing.
+        if unicodedata.category(char) in ("Cf", "Co"):
+            return unicodedata.name(char, f"U+{ord(char):04X}")
+    mixed = _MIXED.search(text) if is_prose else None
+    return None if mixed is None else f"letters of two alphabets in one word, {mixed[0]!r}"

@@ -14,8 +14,8 @@ from critics.logic.programs.sections import COMMENT, rows
 from critics.problem import Attempt, Problem
 from critics.text.blocks import ANSWER_CLAIM, final_answer
 from critics.text.english.language import Unreadable, language_of
+from critics.text.english.passage import num_characters
 from critics.text.english.phrases import FILLERS
-from critics.text.english.span import num_characters
 from critics.text.faithfulness.english import NEGATIONS, sentences
 from critics.text.reference import TRANSLATORS
 from critics.text.trust.words import begin_alike, content, shared_words
