@@ -453,6 +453,8 @@ def test_the_first_screen_answers_what_a_sceptic_asks_first(run):
 def test_proofs_without_accuracy_and_a_lead_over_some_rivals_are_called_what_they_are(tmp_path):
     proofs = {"strict": [(8, 0), (9, 9)], "naive": [(8, 0), (9, 0)]}
     assert verdict_sentence(summarise(make_run(tmp_path / "a", proofs)))[0].startswith("In proofs, not in accuracy")
+    few = {"strict": [(8, 0), (9, 9)], "naive": [(8, 0), (9, 0)], "label": [(8, 0), (9, 8)]}
+    assert verdict_sentence(summarise(make_run(tmp_path / "c", few)))[0].startswith("In proofs over naive alone")
     some = {"strict": [(8, 0), (16, 9)], "naive": [(8, 0), (9, 0)], "label": [(8, 0), (16, 0)]}
     said = verdict_sentence(summarise(make_run(tmp_path / "b", some)))[0]
     assert said.startswith("In part: certification pays here over naive, and the gain in accuracy is not told apart")

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tools import forked_rewards, forked_samples, forked_verifier, lead_details, real_cells, recorded_models
+from tools import (
+    deduction_rules,
+    forked_rewards,
+    forked_samples,
+    forked_verifier,
+    lead_details,
+    real_cells,
+    recorded_models,
+)
 from tools.doses import dose_table, doses_of
 from tools.result_tables import BEGIN, END, README, RESULTS, read, reports, table, with_results
 from training.cli import app
@@ -126,3 +134,14 @@ def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(tmp_p
     checked = CliRunner().invoke(app, ["recheck", str(tmp_path / "attempts"), "--json"])
     assert checked.exit_code == 0
     assert json.loads(checked.stdout)["accepted"] == sum(sum(cell["certified"]) for cell in cells.values())
+
+
+def test_the_table_of_six_rules_is_made_of_its_counts_and_its_attempts_hold(tmp_path: Path):
+    folder = RESULTS / "real-model"
+    found = read(folder / "rules.json")
+    assert (folder / "rules.md").read_text(encoding="utf-8") == deduction_rules.page(found["cells"], found["trained"])
+    with tarfile.open(folder / "rules-attempts.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    checked = CliRunner().invoke(app, ["recheck", str(tmp_path / "attempts"), "--json"])
+    assert checked.exit_code == 0
+    assert json.loads(checked.stdout)["accepted"] == sum(sum(cell["certified"]) for cell in found["cells"].values())

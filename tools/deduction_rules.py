@@ -148,7 +148,7 @@ def table(cells: Mapping[str, Row]) -> str:
     leads = [
         [f"{a} over {b}", f"{points(found.difference)} ({points(found.interval)})", p_value(found.p), str(found.n)]
         for a, b in PAIRS
-        if {a, b} <= cells.keys() and (found := _paired(cells[a], cells[b])) is not None
+        if {a, b} <= cells.keys() and (found := paired(cells[a], cells[b])) is not None
     ]
     n = len(next(iter(cells.values()))["ids"])
     head = ["certified", *RULES, f"all {n} (95%)"]
@@ -172,7 +172,8 @@ def _rates(cell: Row, key: str) -> Iterator[str]:
     yield f"{percent(num / n)} ({percent(wilson(num, n))})"
 
 
-def _paired(a: Row, b: Row) -> Any:
+def paired(a: Row, b: Row) -> Any:
+    """Return how many more of the same problems `a` certifies than `b`."""
     assert a["ids"] == b["ids"], "cells were asked the same problems"
     return compare_paired(a["certified"], b["certified"], [0] * len(a["ids"]), test="mcnemar")
 

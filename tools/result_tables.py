@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tools import deduction_rules
 from training.outcomes import widest
 from training.records.store import write_text
 from training.reporting.bases import over_bases
@@ -49,6 +50,7 @@ def _readme() -> Iterator[str]:
     yield _greedily(read(RESULTS / "forks" / "details.json"), read(RESULTS / "forks" / "bases.json"))
     overall = (("certified", "all"), ("right", "all"))
     yield from _over_bases("forks, SmolLM2-135M", overall, ("well-formed", "right-matched"), "real-model/filters")
+    yield _rules(read(RESULTS / "real-model" / "rules.json")["cells"])
     yield from _over_bases("easy to hard", overall, ("right", "right-matched", "unfiltered"))
     yield _dose(read(RESULTS / "dose-response" / "bases.json"))
     actor = read(RESULTS / "actor-critic-demo" / "report.json")
@@ -113,6 +115,23 @@ def _greedily(details: Mapping[str, Any], bases: Mapping[str, Any]) -> str:
     measure = f"certified, beyond {details['beyond']} hops, greedily"
     return (
         f"| forks | {measure} | | **{_mean(over_bases(strict))}** | {others} | {_bases(bases)} | `docs/results/forks` |"
+    )
+
+
+def _rules(cells: Mapping[str, Any]) -> str:
+    """Return the row of six deduction rules: one base, where every finished answer is right."""
+    rates = {name: percent(sum(cell["certified"]) / len(cell["ids"])) for name, cell in cells.items()}
+    leads = {b: deduction_rules.paired(cells[a], cells[b]) for a, b in deduction_rules.PAIRS if a == "strict"}
+    others = "; ".join(
+        f"{b} {rates[b]}, lead {points(found.difference)} ({points(found.interval)})"
+        for b, found in leads.items()
+        if b != "gold proofs"
+    )
+    before = f"raw {rates['raw']}, gold proofs {rates['gold proofs']}"
+    n = len(cells["strict"]["ids"])
+    return (
+        f"| six rules, SmolLM2-135M | certified (primary) | {before} | **{rates['strict']}** | {others} "
+        f"| 1 base of 134.52 M, 1 seed, {n} answers | `docs/results/real-model` |"
     )
 
 

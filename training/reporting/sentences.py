@@ -155,7 +155,8 @@ def _answer(report: Record) -> list[str]:
     if not any(found["kept"] for found in report["arms"][lead]["rounds"]):
         return [f"Not known: {lead} kept no trace, so its last model is its first."]
     named = {what: " and ".join(b for b, c in gains.items() if finding(c) == what) for what in ("more", "less", "open")}
-    proved = all(finding(c) == "more" for c in proofs.values())
+    more_proofs = [b for b, c in proofs.items() if finding(c) == "more"]
+    proved = len(more_proofs) == len(proofs)
     if not named["less"] and not named["open"]:
         answer = f"Yes, certification pays here: in accuracy{' and in proofs' * proved}."
     elif named["less"]:
@@ -167,6 +168,11 @@ def _answer(report: Record) -> list[str]:
         )
     elif proved:
         answer = "In proofs, not in accuracy: more answers are certified, and the gains in accuracy are not told apart."
+    elif more_proofs:
+        answer = (
+            f"In proofs over {' and '.join(more_proofs)} alone: more answers are certified there, "
+            "and the gains in accuracy are not told apart."
+        )
     else:
         answer = "Not known: this run does not show that certification pays here."
     gain = min(gains.values(), key=lambda c: c["difference"])
