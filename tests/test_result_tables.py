@@ -137,10 +137,10 @@ def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(tmp_p
 
 
 def test_the_table_of_six_rules_is_made_of_its_counts_and_its_attempts_hold(tmp_path: Path):
-    folder = RESULTS / "real-model"
-    found = read(folder / "rules.json")
-    assert (folder / "rules.md").read_text(encoding="utf-8") == deduction_rules.page(found["cells"], found["trained"])
-    with tarfile.open(folder / "rules-attempts.tar.xz") as archive:
+    folder = RESULTS / "real-model" / "rules"
+    found = read(folder / "counts.json")
+    assert (folder / "table.md").read_text(encoding="utf-8") == deduction_rules.page(found["cells"], found["trained"])
+    with tarfile.open(folder / "attempts.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     checked = CliRunner().invoke(app, ["recheck", str(tmp_path / "attempts"), "--json"])
     assert checked.exit_code == 0

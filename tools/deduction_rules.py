@@ -29,7 +29,7 @@ from tools.real_cells import judged, packed
 from tools.reinforcement import load_reinforcement, reinforce
 from training.configuration.run import load_run
 from training.lineage.adapters import MANIFEST
-from training.outcomes import compare_paired, markdown, wilson
+from training.outcomes import PairedComparison, compare_paired, markdown, widest, wilson
 from training.records.store import read_records, write_json, write_records, write_text
 from training.reporting.sentences import p_value, percent, points
 from training.rounds.rollout import prompts
@@ -141,19 +141,44 @@ def counts(rows: list[Row], gold: Mapping[str, list[str]]) -> Row:
     return {"ids": [row["id"] for row in rows], "rules": rules, "certified": certified, "exact": exact}
 
 
+SEED_1 = "{}, seed 1"
+
+
 def table(cells: Mapping[str, Row]) -> str:
-    """Return the rates by rule, and the comparisons of the plan, as Markdown."""
+    """Return the rates by rule, and the comparisons of the plans, as Markdown."""
     rows = [[name, *_rates(cell, "certified")] for name, cell in cells.items()]
     rows += [[f"{name}, contains the gold proof", *_rates(cell, "exact")] for name, cell in cells.items()]
-    leads = [
-        [f"{a} over {b}", f"{points(found.difference)} ({points(found.interval)})", p_value(found.p), str(found.n)]
-        for a, b in PAIRS
-        if {a, b} <= cells.keys() and (found := paired(cells[a], cells[b])) is not None
-    ]
     n = len(next(iter(cells.values()))["ids"])
     head = ["certified", *RULES, f"all {n} (95%)"]
     rates = markdown(head, rows, "l" + "r" * (len(head) - 1))
+    leads = [[what, *_told(found)] for what, found in comparisons(cells).items()]
     return f"{rates}\n{markdown(['certified', 'points (95%)', 'p, McNemar', 'n'], leads, 'lrrr')}"
+
+
+def comparisons(cells: Mapping[str, Row]) -> dict[str, PairedComparison]:
+    """Return the comparisons of the plans by what they compare: of each seed, and of both together."""
+    found: dict[str, PairedComparison] = {}
+    for a, b in PAIRS:
+        seeds = [(name.format(a), name.format(b)) for name in ("{}", SEED_1)]
+        pairs = [(cells[one], cells[other]) for one, other in seeds if {one, other} <= cells.keys()]
+        for number, pair in enumerate(pairs):
+            found[f"{a} over {b}{f', seed {number}' * (len(pairs) > 1)}"] = paired(pair)
+        if len(pairs) > 1:
+            found[f"{a} over {b}, both seeds"] = paired(*pairs)
+    return found
+
+
+def paired(*pairs: tuple[Row, Row]) -> PairedComparison:
+    """Return how many more of the same problems the first of each pair certifies than the second; a pair a seed."""
+    assert all(a["ids"] == b["ids"] for a, b in pairs), "cells were asked the same problems"
+    first, second = ([passed for pair in pairs for passed in pair[side]["certified"]] for side in (0, 1))
+    seeds = [seed for seed, (a, _) in enumerate(pairs) for _ in a["ids"]]
+    return compare_paired(first, second, seeds, test="mcnemar")
+
+
+def _told(found: PairedComparison) -> list[str]:
+    interval = points(widest(found.interval, found.interval_seeds))
+    return [f"{points(found.difference)} ({interval})", p_value(found.p), str(found.n)]
 
 
 def page(cells: Mapping[str, Row], trained: Mapping[str, dict[str, Row]]) -> str:
@@ -172,12 +197,6 @@ def _rates(cell: Row, key: str) -> Iterator[str]:
     yield f"{percent(num / n)} ({percent(wilson(num, n))})"
 
 
-def paired(a: Row, b: Row) -> Any:
-    """Return how many more of the same problems `a` certifies than `b`."""
-    assert a["ids"] == b["ids"], "cells were asked the same problems"
-    return compare_paired(a["certified"], b["certified"], [0] * len(a["ids"]), test="mcnemar")
-
-
 @app.command(name="table")
 def write_table(
     cells: Annotated[list[str], typer.Argument(metavar="NAME=FOLDER..")],
@@ -185,14 +204,14 @@ def write_table(
     out: Annotated[Path, typer.Option()],
     rewarded: Annotated[list[str] | None, typer.Option(metavar="NAME=TRACES", help="Attempts that GRPO paid.")] = None,
 ) -> None:
-    """Judge the attempts of cells again; write rules.json, rules.md and rules-attempts.tar.xz."""
+    """Judge the attempts of cells again; write counts.json, table.md and attempts.tar.xz."""
     gold = {row["id"]: row["chain_of_thought"] for rows in read(published).values() for row in rows}
     attempts = {name: judged(Path(folder)) for name, folder in (cell.split("=", 1) for cell in cells)}
     found = {name: counts(rows, gold) for name, rows in attempts.items()}
     trained = {name: halves(Path(path)) for name, path in (one.split("=", 1) for one in rewarded or ())}
-    write_json(out / "rules.json", {"cells": found, "trained": trained})
-    write_text(out / "rules.md", page(found, trained))
-    packed(attempts, out / "rules-attempts.tar.xz")
+    write_json(out / "counts.json", {"cells": found, "trained": trained})
+    write_text(out / "table.md", page(found, trained))
+    packed(attempts, out / "attempts.tar.xz")
     print(page(found, trained))
 
 

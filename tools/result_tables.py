@@ -8,6 +8,7 @@ Nobody copies a number by hand: tests write the tables again and compare.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from tools import deduction_rules
@@ -50,7 +51,7 @@ def _readme() -> Iterator[str]:
     yield _greedily(read(RESULTS / "forks" / "details.json"), read(RESULTS / "forks" / "bases.json"))
     overall = (("certified", "all"), ("right", "all"))
     yield from _over_bases("forks, SmolLM2-135M", overall, ("well-formed", "right-matched"), "real-model/filters")
-    yield _rules(read(RESULTS / "real-model" / "rules.json")["cells"])
+    yield _rules(read(RESULTS / "real-model" / "rules" / "counts.json")["cells"])
     yield from _over_bases("easy to hard", overall, ("right", "right-matched", "unfiltered"))
     yield _dose(read(RESULTS / "dose-response" / "bases.json"))
     actor = read(RESULTS / "actor-critic-demo" / "report.json")
@@ -120,18 +121,25 @@ def _greedily(details: Mapping[str, Any], bases: Mapping[str, Any]) -> str:
 
 def _rules(cells: Mapping[str, Any]) -> str:
     """Return the row of six deduction rules: one base, where every finished answer is right."""
-    rates = {name: percent(sum(cell["certified"]) / len(cell["ids"])) for name, cell in cells.items()}
-    leads = {b: deduction_rules.paired(cells[a], cells[b]) for a, b in deduction_rules.PAIRS if a == "strict"}
+    seeds = 1 + (deduction_rules.SEED_1.format("strict") in cells)
+
+    def rate(name: str) -> str:
+        own = [cells[each]["certified"] for each in (name, deduction_rules.SEED_1.format(name)) if each in cells]
+        return percent(mean(passed for cell in own for passed in cell))
+
+    leads = deduction_rules.comparisons(cells)
+    which = ", both seeds" * (seeds > 1)
+    rivals = {rival: leads[f"strict over {rival}{which}"] for rival in ("unfiltered", "well-formed")}
+    ahead = {rival: widest(found.interval, found.interval_seeds) for rival, found in rivals.items()}
     others = "; ".join(
-        f"{b} {rates[b]}, lead {points(found.difference)} ({points(found.interval)})"
-        for b, found in leads.items()
-        if b != "gold proofs"
+        f"{rival} {rate(rival)}, lead {points(found.difference)} ({points(ahead[rival])})"
+        for rival, found in rivals.items()
     )
-    before = f"raw {rates['raw']}, gold proofs {rates['gold proofs']}"
-    n = len(cells["strict"]["ids"])
+    before = f"raw {rate('raw')}, gold proofs {rate('gold proofs')}"
+    n = f"1 base of 134.52 M, {seeds} seed{'s' * (seeds > 1)}, {rivals['unfiltered'].n} answers"
     return (
-        f"| six rules, SmolLM2-135M | certified (primary) | {before} | **{rates['strict']}** | {others} "
-        f"| 1 base of 134.52 M, 1 seed, {n} answers | `docs/results/real-model` |"
+        f"| six rules, SmolLM2-135M | certified (primary) | {before} | **{rate('strict')}** | {others} "
+        f"| {n} | `docs/results/real-model/rules` |"
     )
 
 
