@@ -138,7 +138,7 @@ def _rules(cells: Mapping[str, Any]) -> str:
     before = f"raw {rate('raw')}, gold proofs {rate('gold proofs')}"
     n = f"1 base of 134.52 M, {seeds} seed{'s' * (seeds > 1)}, {rivals['unfiltered'].n} answers"
     return (
-        f"| six rules, SmolLM2-135M | certified (primary) | {before} | **{rate('strict')}** | {others} "
+        f"| six rules, SmolLM2-135M | certified | {before} | **{rate('strict')}** | {others} "
         f"| {n} | `docs/results/real-model/rules` |"
     )
 
