@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -286,3 +288,35 @@ def test_a_foreign_line_of_a_pulled_dataset_is_rejected_by_name(name: str, line:
     found = check_dataset(tmp_path / "kept", lambda records: map(judge_anew, records))
     assert (found.examples, found.accepted) == (1, 1)
     assert found.rejected
+
+
+EITHER_FACT_GIVES_IT = {
+    "id": "either",
+    "problem": {
+        "id": "either",
+        "dataset": "prontoqa-ood",
+        "context": "Everything that is a zumpus or a rompus or a yumpus is a tumpus. Sam is a yumpus. Sam is a zumpus.",
+        "question": "Prove: Sam is a tumpus.",
+    },
+    "format": "english",
+    "completion": "Sam is a zumpus or a rompus or a yumpus. "
+    "Everything that is a zumpus or a rompus or a yumpus is a tumpus. Sam is a tumpus.\nAnswer: true",
+}
+
+
+def test_a_verdict_is_the_same_whatever_the_order_of_hashes():
+    """The order in which Python keeps strings in sets is another in each process, and `recheck` is another process."""
+    code = "import json, sys, critics.judge as it; print(json.dumps(it.judge_record(json.load(sys.stdin))))"
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            input=json.dumps(EITHER_FACT_GIVES_IT),
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(4)
+    }
+    assert len(told) == 1
+    assert json.loads(told.pop())["verdict"] == "certified"

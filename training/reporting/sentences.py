@@ -166,13 +166,9 @@ def _answer(report: Record) -> list[str]:
             f"In part: certification pays here over {named['more']}, "
             f"and the gain in accuracy is not told apart from that of {named['open']}."
         )
-    elif proved:
-        answer = "In proofs, not in accuracy: more answers are certified, and the gains in accuracy are not told apart."
     elif more_proofs:
-        answer = (
-            f"In proofs over {' and '.join(more_proofs)} alone: more answers are certified there, "
-            "and the gains in accuracy are not told apart."
-        )
+        over = "" if proved else f" over {' and '.join(more_proofs)} alone"
+        answer = f"In proofs{over}, not in accuracy: more is certified, and the gains in accuracy are not told apart."
     else:
         answer = "Not known: this run does not show that certification pays here."
     gain = min(gains.values(), key=lambda c: c["difference"])

@@ -151,7 +151,7 @@ class Ledger:
         if target.variables() or target.premises:
             yield from self._rule_steps(self._opened(target), rules)
             return
-        wanted = frozenset(target.alternatives())
+        wanted = target.alternatives()
         if len(wanted) > 1:
             yield from (Warrant("rule", (at,)) for literal in wanted if (at := self.fact(literal)) is not None)
         yield from (Warrant("rule", used) for used in self._instances(wanted, rules, {}))
@@ -166,7 +166,7 @@ class Ledger:
         denied = clause.premises if self.forward else tuple(one.negated() for one in clause.alternatives())
         hypotheses = {literal: (-1 - at,) for at, literal in enumerate(dict.fromkeys(denied))}
         needed = {-1 - at for at in range(len(hypotheses))}
-        goals = frozenset(clause.conclusions) if self.forward else None
+        goals = tuple(dict.fromkeys(clause.conclusions)) if self.forward else None
         for used in self._instances(goals, rules, hypotheses):
             if needed <= set(used):
                 yield Warrant("rule", _entries(used))
@@ -183,7 +183,7 @@ class Ledger:
         return target.substitute(dict(zip(variables, fresh, strict=False)))
 
     def _instances(
-        self, wanted: frozenset[Literal] | None, rules: Sequence[int], given: Mapping[Literal, tuple[int, ...]]
+        self, wanted: Sequence[Literal] | None, rules: Sequence[int], given: Mapping[Literal, tuple[int, ...]]
     ) -> Iterator[tuple[int, ...]]:
         """Yield the entries used by each instance of a rule that leaves nothing but what is wanted.
 
@@ -192,7 +192,7 @@ class Ledger:
         for at in rules:
             clause = self.entries[at].clause
             if wanted is None:
-                for used in self._refuted(clause.alternatives(), {}, frozenset(), given):
+                for used in self._refuted(clause.alternatives(), {}, (), given):
                     yield tuple(dict.fromkeys((at, *used)))
                 continue
             heads = clause.conclusions if self.forward else clause.alternatives()
@@ -203,14 +203,14 @@ class Ledger:
                     if binding is None:
                         continue
                     left = [other for other in body if other is not head]
-                    for used in self._refuted(left, binding, frozenset() if self.forward else wanted, given):
+                    for used in self._refuted(left, binding, () if self.forward else wanted, given):
                         yield tuple(dict.fromkeys((at, *used)))
 
     def _refuted(
         self,
         literals: Sequence[Literal],
         binding: Binding,
-        wanted: frozenset[Literal],
+        wanted: Sequence[Literal],
         given: Mapping[Literal, tuple[int, ...]],
     ) -> Iterator[tuple[int, ...]]:
         """Yield the entries that refute all literals that are not wanted."""
@@ -250,10 +250,10 @@ class Ledger:
                         if binding is None or any(v not in binding for v in head.variables()):
                             continue
                         rest = [*left[:place], *left[place + 1 :]]
-                        for used in self._refuted(rest, binding, frozenset(), hypotheses):
+                        for used in self._refuted(rest, binding, (), hypotheses):
                             yield head.substitute(binding), tuple(dict.fromkeys((at, *hypotheses[literal], *used)))
 
-    def _by_cases(self, wanted: frozenset[Literal], rules: Sequence[int]) -> Iterator[Warrant]:
+    def _by_cases(self, wanted: Sequence[Literal], rules: Sequence[int]) -> Iterator[Warrant]:
         for at, entry in enumerate(self.entries):
             clause = entry.clause
             if at in self.hidden or clause.premises or len(clause.conclusions) < 2 or clause.variables():
