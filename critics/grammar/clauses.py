@@ -132,7 +132,7 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
     if meant and chart.conventions.pronoun == "first":
         # No sentence of that data set has one.
         return None
-    for word in meant:
+    for word in sorted(meant):
         others = [one for one in referents if _SUBJECTS[word] in one.pronouns and one.term not in own]
         # If Tom sings, Ann likes it: the song, or that he sings.
         possible = {one.term: None for one in others if word != "it" or not _is_person(one.term)}

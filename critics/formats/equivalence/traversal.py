@@ -158,7 +158,7 @@ def find_traversal(description: str, formula: fo.Formula, names: Collection[str]
     standing: dict[str, list[int]] = defaultdict(list)
     for number, word in enumerate(said):
         standing[word].append(number)
-    for path in set(_polish(formula)):
+    for path in dict.fromkeys(_polish(formula)):
         for start, end, num in path.parts:
             steps = path.steps[start:end]
             for place in _places(steps, standing, len(said)):
@@ -185,7 +185,8 @@ def _written_out(description: str, formula: fo.Formula, names: Collection[str]) 
 
 def find_spelling(description: str, expression: Regex) -> str | None:
     """Return the part of a description that spells a regular expression sign by sign; None where none does."""
-    forms = {tuple(_spelt(expression, sign_first=first, brackets=kept)) for first in (0, 1) for kept in (0, 1)}
+    ways = [(first, kept) for first in (0, 1) for kept in (0, 1)]
+    forms = dict.fromkeys(tuple(_spelt(expression, sign_first=first, brackets=kept)) for first, kept in ways)
     for segment in _segments(description):
         said = [letter for word in tokens(segment) for letter in _letters(word)]
         for form in forms:

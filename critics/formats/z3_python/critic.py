@@ -161,7 +161,7 @@ def _matched(found: decision.Examined, theory: FolTheory) -> _Matched:
     sorts = {str(a) for arguments, result in functions.values() for a in (*arguments, result)} - {"Bool"}
     if any(result != "Bool" and arguments for arguments, result in functions.values()) or len(sorts) > 1:
         raise _other_vocabulary()
-    wanted = {(name, 0) for name in reference.propositions} | set(reference.predicates.items())
+    wanted = sorted({(name, 0) for name in reference.propositions} | set(reference.predicates.items()))
     if sorts:
         # Match functions with predicates and constants with objects, one to one.
         by_arity = {(_key(name), arity): (name, arity) for name, arity in wanted}
