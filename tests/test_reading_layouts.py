@@ -118,6 +118,31 @@ def test_an_honest_text_in_a_layout_is_certified_and_one_with_a_false_step_is_no
 @pytest.mark.parametrize(
     "said",
     [
+        "For the sake of contradiction, suppose that Ann is a newt. So Ann is a bird. We have reached a contradiction.",
+        "The contrapositive of premise 5 is that if something is not a bird then it is not a newt.",
+        "By the contrapositive of premise 5, Ann is not a newt.",
+        "It is mentioned in premise 6 that Ned is kind, and he's also kind.",
+        "There is no overlap between the set of mammals and the set of birds.",
+        "In either case, Tom is a mammal.",
+        "Using modus ponens, we can conclude that Ann is not a bird, according to the rule that no mammals are birds.",
+    ],
+)
+def test_turns_of_proofs_are_read(said: str) -> None:
+    assert verdict(CLASSES, "Ann is not a bird.", CLAIMS.format(said=said)) == "certified"
+
+
+@pytest.mark.parametrize(("number", "is_certified"), [(4, True), (2, False), (6, False)])
+def test_an_assumption_contradicts_the_premise_that_is_cited(number: int, is_certified: bool) -> None:
+    text = (
+        f"Suppose Ann is a newt. Then, by premise 5, Ann is a bird. Ann is a mammal. This contradicts premise {number}."
+    )
+    text += " So our assumption is false. Answer: false"
+    assert (verdict(CLASSES, "Ann is a newt.", text) == "certified") == is_certified
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "Suppose Ann is a newt. Then Ann is a bird. This is a contradiction. So Ned is kind.",
         "Suppose Ann is a newt. This is a contradiction.",
         "Suppose Ann is a newt. Then Ann is a bird. This contradicts the fact that Ned is kind.",
@@ -134,6 +159,18 @@ def test_an_honest_text_in_a_layout_is_certified_and_one_with_a_false_step_is_no
         "Ann:\nShe is a newt.",
         "As premise 6 states, Ned is big.",
         "The statement says that Ned is kind, but we found that Ann is not a bird.",
+        "Ann is a mammal, according to the rule that all cats are mammals.",
+        "Ned is kind. This contradicts premise 4.",
+        "The contrapositive of premise 4 is that no newts are birds.",
+        "By the contrapositive of premise 2, Ann is not a bird.",
+        "We have a contradiction.",
+        "Our assumption that Ned is kind must be false.",
+        "Being kind makes Ned big.",
+        "The premises are silent on whether Ned is kind.",
+        "Regardless of which is the case, Ann is a newt.",
+        "There is no overlap between the set of newts and the set of birds.",
+        "Some newts, specifically birds, are plants.",
+        "She's a newt.",
     ],
 )
 def test_no_false_claim_hides_in_a_layout(said: str) -> None:
