@@ -65,6 +65,7 @@ REFUSED = {
         f"'Tom is a dog.' {SO_WARM} Answer: yes",
         f"It is known that Tom is a mammal. {SO_WARM} Answer: yes",
         f"It's also known that Tom is a mammal. {SO_WARM} Answer: yes",
+        f"It is also known that Tom is a mammal. {SO_WARM} Answer: yes",
         "Tom is a cat. So yes, it follows. Answer: yes",
     ),
     "Is Ann a mammal?": (
