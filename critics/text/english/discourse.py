@@ -178,8 +178,7 @@ class _Sentence:
         is_statement = source is None or "statement" in source[0].lower()
         if source is not None and (numbers := wording.cited(source)):
             # Attack: cite a premise that has nothing to do with it. `This` may be anything.
-            is_vague = re.match(phrases.THING, text, phrases.ANY_CASE) is None
-            return [Contradicts("", of_context=is_vague, cited=numbers)]
+            return [Contradicts("", not re.match(phrases.THING, text, phrases.ANY_CASE), cited=numbers)]
         if not is_statement and not re.match(r"the |this \w+ ", text, phrases.ANY_CASE):
             # Attack: contradict the context.
             return [Contradicts("", of_context=True)]
