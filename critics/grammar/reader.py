@@ -181,8 +181,8 @@ def _doubt(text: str, chart: Chart, formula: Formula) -> Bar | None:
     """Return what no reading may hold: somebody called One, a verb that is left out, a kind for each of its members."""
     if "one" in constants(formula):
         return Bar(chart.words.index("one"), REFUSED["one"])
-    for part in subformulas(formula):
-        gapped = _GAPPED.fullmatch(part.predicate) if isinstance(part, Atom) else None
+    for part in (each for each in subformulas(formula) if isinstance(each, Atom)):
+        gapped = _GAPPED.fullmatch(part.predicate)
         # Tom likes Ann and Bob Dylan, or Bob likes Carol.
         at = chart.words.index("and") if gapped else 0
         if gapped and chart.words[at - 1] != "," and (gapped["long"] is None or " " in str(part.arguments[-1])):
