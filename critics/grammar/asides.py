@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from critics.grammar.chart import Chart
 from critics.grammar.clauses import Referents, Said, clause, objects, pronouns_of
 from critics.grammar.lexicon import is_participle, past, third
-from critics.grammar.meaning import ANY, HOLE, Constant, Not, both, closed, filled, implies
+from critics.grammar.meaning import ANY, HOLE, Compound, Constant, Not, Operator, both, closed, filled, implies
 from critics.grammar.nouns import modifiers
 from critics.grammar.predicates import finite
 from critics.grammar.subjects import Referent, subject
@@ -54,10 +54,14 @@ def moved_back(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[S
 
 
 def backed_by_pronoun(
-    chart: Chart, span: tuple[int, int, int], sentence: Callable[[Chart, int, int, Referents], Iterable[Said]]
+    chart: Chart,
+    span: tuple[int, int, int],
+    sentence: Callable[[Chart, int, int, Referents], Iterable[Said]],
+    way: str = "if",
 ) -> Iterator[Said]:
-    """A horse is a racehorse if it races; Tom sings when he is happy. `sentence` reads the condition."""
+    """A horse is a racehorse if it races; Tom sings unless he is sad. `sentence` reads the condition."""
     i, cut, j = span
+    start = cut + way.count(" ") + 1
     for at in range(i + 1, cut):
         for each in subject(chart, i, at, ()) if chart.starts_verb(at, cut) else ():
             if each.kind not in ("term", "generic", "every", "any", "none") or each.owned or len(each.terms) > 1:
@@ -65,13 +69,18 @@ def backed_by_pronoun(
             if each.kind == "generic" and past(chart.words[at]) and not third(chart.words[at]):
                 continue
             one = each.terms[0] if each.terms else ANY
-            if chart.words[cut + 1] == "it" and {chart.words[cut + 2], chart.words[j - 1]} & _WEATHER:
-                chart.bar(cut + 1, "`it` may be the weather, or the time: name what is meant")
+            if chart.words[start] == "it" and {chart.words[start + 1], chart.words[j - 1]} & _WEATHER:
+                chart.bar(start, "`it` may be the weather, or the time: name what is meant")
                 return
             heard = Referent(one, pronouns_of(each), each.head)
             kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
             for part in finite(chart, at, cut, each.number):
                 said = filled(part, HOLE, one)
-                for condition in sentence(chart, cut + 1, j, (heard, *objects(chart, at, cut))):
-                    told = implies(both(kind, condition.formula), Not(said) if each.kind == "none" else said)
+                for condition in sentence(chart, start, j, (heard, *objects(chart, at, cut))):
+                    given = Not(condition.formula) if way == "unless" else condition.formula
+                    told = Not(said) if each.kind == "none" else said
+                    if way == "if and only if":
+                        told = implies(kind, Compound(Operator.IFF, (told, given)))
+                    else:
+                        told = implies(both(kind, given), told)
                     yield Said(closed(told, chart.variable()))

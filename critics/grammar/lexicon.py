@@ -250,7 +250,8 @@ class Vocabulary:
             self.definites |= set() if is_plural(noun.split(" ")[-1]) else {noun}
         # The Olympic games was in Tokyo: one thing, also where they were.
         for noun in re.findall(r"^[Tt]he ([\w -]+?) (?:is|was|has)\b", sentence):
-            self.definites |= {noun.lower()} if is_plural(noun.split(" ")[-1]) else set()
+            is_named = noun != noun.lower() and is_plural(noun.split(" ")[-1])
+            self.definites |= {noun.lower()} if is_named else set()
         # James is warm: a name, also where James can swim.
         named = re.match(r"([A-Z][a-z]+s) (?:is|was|has|does)\b", sentence)
         one = {named[1].lower()} - FUNCTION - _NO_NAMES if named else set[str]()

@@ -27,7 +27,7 @@ from critics.grammar.meaning import (
 from critics.grammar.predicates import RULES
 from critics.grammar.sentences import sentence
 from critics.grammar.tokens import Token, UnreadMark, tokenize
-from critics.grammar.words import REFUSED
+from critics.grammar.words import POSSESSIVES, REFUSED
 from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import Atom, constants, subformulas
 
@@ -40,6 +40,10 @@ _KNOWN: dict[object, "tuple[Reading | Refusal, int]"] = {}
 _NOT_BOTH = re.compile(r",? but not both(?=[.?!]?$)")
 _GAPPED = re.compile(
     r"\w+ _ and _(?P<long>)|(?:.* )?(?P<twice>\w+) _ and _ (?P=twice) _|(?!.*\bbetween\b).*_ (?:\w+ )?and _ \w+"
+)
+_JOINED = re.compile(r"\b(?:and|or) (?P<name>\w+)")
+_ORDINAL = re.compile(
+    r"\b(?:every|each|any) (?P<word>second|third|fourth|fifth|sixth|seventh|tenth|few)\b", re.IGNORECASE
 )
 _OF_KINDS = re.compile(r"(?:\bare|^An? [\w -]+ is) an? (?P<word>kind|type|sort|breed|species|genus|form|class) of\b")
 _PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
@@ -187,6 +191,17 @@ def _doubt(text: str, chart: Chart, formula: Formula) -> Bar | None:
         at = chart.words.index("and") if gapped else 0
         if gapped and chart.words[at - 1] != "," and (gapped["long"] is None or " " in str(part.arguments[-1])):
             return Bar(at, "a verb may be left out behind it: say it again")
+        # Tom sings and Ann dances.
+        joined = _JOINED.search(part.predicate)
+        if joined and re.search(rf"\b{joined['name'].capitalize()}\b", text) and joined["name"] in chart.words[1:]:
+            at = chart.words.index(joined["name"], 1)
+            return Bar(at, "it may begin a clause of its own: write two sentences")
+        # Tom's dog is his friend.
+        if re.search(r"\bown\b", part.predicate) and any(re.search("'s | of ", str(each)) for each in part.arguments):
+            at = next((k for k, word in enumerate(chart.words) if word in POSSESSIVES), 0)
+            return Bar(at, "it may be of either: name who is meant")
+    if (ordinal := _ORDINAL.search(text)) is not None:
+        return Bar(chart.words.index(ordinal["word"].lower()), REFUSED["few"])
     kind = _OF_KINDS.search(text)
     return kind and Bar(
         chart.words.index(kind["word"]), "it is said of a kind, and not of each: say `every .. is a ..`"

@@ -18,10 +18,23 @@ from critics.grammar.meaning import (
     filled,
     implies,
     joined,
+    quantifiers,
 )
 from critics.grammar.predicates import finite
 from critics.grammar.subjects import Referent, subject
-from critics.grammar.words import BE, CONDITIONS, OPENERS, PREPOSITIONS, PRONOUNS, SOMEONE
+from critics.grammar.words import (
+    ALWAYS_ASKING,
+    ASKING,
+    BE,
+    CONDITIONS,
+    EVERY,
+    OPENERS,
+    PREPOSITIONS,
+    PRONOUNS,
+    SOMEONE,
+)
+
+_ANY_OR_ALL = "one of them or all: say `if some ..`, or `if every ..`"
 
 _LEADS = tuple(
     (tuple(opening.split()), positive)
@@ -102,6 +115,8 @@ def _fronted(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
         after = cut + 1 if words[cut] in ("then", ",") else cut
         if words[i] == "unless":
             for one in sentence(chart, i + 1, cut, referents):
+                if quantifiers(one.formula) and words[i + 1] not in EVERY:
+                    chart.bar(i + 1, _ANY_OR_ALL)
                 for other in sentence(chart, after, j, one.referents or referents):
                     yield Said(joined(Operator.OR, other.formula, one.formula))
         else:
@@ -119,30 +134,47 @@ def _is_when(chart: Chart, at: int, j: int) -> bool:
 
 def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iterator[Said]:
     """B if A; B only if A; B if and only if A; B unless A."""
+    from critics.grammar.asides import backed_by_pronoun
+
     words = chart.words
-    if words[at : at + 4] == ("if", "and", "only", "if"):
+    both_ways = words[at : at + 4] == ("if", "and", "only", "if")
+    unless = words[at] == "unless"
+    if _is_open(referents):
+        # If a cat is not white, it is black unless it is sick.
+        chart.bar(at, "a condition inside of another: write two sentences")
+    elif unless and words[at + 1] in PRONOUNS:
+        yield from backed_by_pronoun(chart, (i, at, j), sentence, "unless")
+    elif both_ways and words[at + 4] in PRONOUNS:
+        yield from backed_by_pronoun(chart, (i, at, j), sentence, "if and only if")
+    elif both_ways or unless or words[at] == "only":
+        start = at + {"if": 4, "only": 2}.get(words[at], 1)
         for one in opened(chart, i, at, referents):
-            for other in sentence(chart, at + 4, j, one.referents or referents):
-                yield Said(closed(Compound(Operator.IFF, (one.formula, other.formula)), chart.variable()))
-    elif words[at] == "only":
-        for one in opened(chart, i, at, referents):
-            for other in sentence(chart, at + 2, j, one.referents or referents):
-                yield Said(closed(implies(one.formula, other.formula), chart.variable()))
-    elif words[at] == "unless":
-        for one in opened(chart, i, at, referents):
-            for other in sentence(chart, at + 1, j, one.referents or referents):
-                yield Said(closed(joined(Operator.OR, one.formula, other.formula), chart.variable()))
+            if _is_open(one.referents) and words[at] != "only":
+                chart.bar(at, "what is said of a kind in front of it: say `if`, and `if .. not`")
+            for other in sentence(chart, start, j, one.referents or referents):
+                if quantifiers(other.formula) and words[start] not in EVERY:
+                    chart.bar(start, _ANY_OR_ALL)
+                if words[at] == "only":
+                    said = implies(one.formula, other.formula)
+                elif unless:
+                    said = joined(Operator.OR, one.formula, other.formula)
+                else:
+                    said = Compound(Operator.IFF, (one.formula, other.formula))
+                yield Said(closed(said, chart.variable()))
     else:
         joints = [k for k in range(i + 2, at - 1) if words[k] in ("and", "or", "but")]
         if any(sentence(chart, k + 1, at, referents) and clause(chart, i, k, referents) for k in joints):
             chart.bar(at, "`if` may reach one clause or both before it: put the condition first")
-            return
-        if words[at + 1] in PRONOUNS or (words[at + 1] == "the" and words[at + 2] in words[i:at]):
-            from critics.grammar.asides import backed_by_pronoun
-
+        elif {words[at - 1]} & ASKING or {*words[i:at]} & ALWAYS_ASKING:
+            chart.bar(at, "it may tell what is asked, and be no condition: put the condition first")
+        elif words[at + 1] in PRONOUNS or (words[at + 1] == "the" and words[at + 2] in words[i:at]):
             yield from backed_by_pronoun(chart, (i, at, j), sentence)
         else:
             yield from _conditional(chart, (at + 1, j), (i, at), referents)
+
+
+def _is_open(referents: Referents) -> bool:
+    return any(each.term == ANY for each in referents)
 
 
 def _conditional(
@@ -156,7 +188,7 @@ def _conditional(
         chart.bar(start, "`would` may speak of what is not so: say it as it is")
         return
     for one in opened(chart, *condition, referents):
-        is_open = any(each.term == ANY for each in one.referents)
+        is_open = _is_open(one.referents)
         if is_open and (words[start] in ("a", "an", "some") or words[start] in SOMEONE or words[start] == "if"):
             chart.bar(start, "it may be the same one or any one: say `it` or `they`")
             continue

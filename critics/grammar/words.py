@@ -60,6 +60,11 @@ NOT_ADVERBS = _listed(
 ATTITUDES = _listed(
     "aware unaware know believe think say sure admit claim fact show mean knows believes thinks says admits claims"
 )
+ALWAYS_ASKING = _listed("wonder wonders wondered ask asks asked doubt doubts doubted inquire inquires inquired")
+ASKING = _listed(
+    "know knows knew check checks checked see sees saw tell tells told decide decides decided say says said"
+)
+"""Verbs behind which `if` is `whether`; the latter only where it stands next to them."""
 STATES = _listed(
     """available hungry tired sick ill thirsty asleep awake lost angry late busy ready drunk sleepy absent present
     missing empty open closed broken wet dirty naked pregnant bored nervous"""
@@ -67,12 +72,12 @@ STATES = _listed(
 """Predicates that hold of an individual at one time: `A tiger is hungry` is no rule about tigers."""
 KIND_PREDICATES = _listed(
     "widespread extinct rare common numerous abundant endangered scarce everywhere plentiful ubiquitous diverse "
-    "outnumber outnumbers"
+    "outnumber outnumbers exist existent nonexistent"
 )
 """Predicates that hold of a kind and of none of its members."""
 RECIPROCAL = _listed(
     """friend brother sister sibling partner neighbor neighbour twin colleague rival enemy cousin married similar equal
-    different spouse classmate roommate relative acquainted adjacent identical lover spouse ally opposite"""
+    different spouse classmate roommate relative acquainted adjacent identical lover ally opposite couple pair duo"""
 )
 COLLECTIVE = _listed("together apart mutually jointly collectively share shares shared meet met")
 ALONE_RECIPROCAL = _listed(
