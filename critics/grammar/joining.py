@@ -19,6 +19,7 @@ from critics.grammar.words import (
     Number,
 )
 
+_SHARED = "what stands behind the second verb may belong to the first too: say it twice"
 _TWO_WAYS = "`and` and `or` may be grouped in two ways: say `both .. and` or `either .. or`"
 
 
@@ -56,6 +57,9 @@ def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Itera
     for cut in range(i + 2, j - 1):
         if chart.words[cut] not in words:
             continue
+        if place == "finite" and _shares_object(chart, i + 1, cut, cut + 1, j, place):
+            chart.bar(cut, _SHARED)
+            return
         pieces = _pieces(chart, i + 1, cut, place)
         lefts = [_item(chart, a, b, place, number) for a, b in pieces] if len(pieces) > 1 else None
         if lefts is not None:
@@ -100,7 +104,7 @@ def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) ->
         chart.bar(cut, f"`{words[i]}` may belong to the first or to each: say it twice")
         return
     if _shares_object(chart, i, cut, right, j, place):
-        chart.bar(cut, "what stands behind the second verb may belong to the first too: say it twice")
+        chart.bar(cut, _SHARED)
         return
     if operator is Operator.AND and place == "finite" and "both" in words[i:cut] and "and" not in words[i:cut]:
         return

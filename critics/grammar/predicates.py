@@ -75,7 +75,8 @@ def finite(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
         chart.notes.add("never: not")
         yield from (Not(part) for part in simple(chart, i + 1, j, "finite", number))
     elif word in HAVE and after in ("not", "never"):
-        yield from (Not(marked(part, "has")) for part in opaque(chart, i + 2, j, "complement"))
+        mark = "had" if word == "had" else "has"
+        yield from (Not(marked(part, mark)) for part in opaque(chart, i + 2, j, "complement"))
     elif word in HAVE and after == "no":
         yield from (Not(part) for part in _object(chart, i, i + 2, j))
     elif word in HAVE and (is_participle(after) or after == "been") and after not in ("left",) and not split:

@@ -42,8 +42,10 @@ _GAPPED = re.compile(
     r"\w+ _ and _(?P<long>)|(?:.* )?(?P<twice>\w+) _ and _ (?P=twice) _|(?!.*\bbetween\b).*_ (?:\w+ )?and _ \w+"
 )
 _JOINED = re.compile(r"\b(?:and|or) (?P<name>\w+)")
-_ORDINAL = re.compile(
-    r"\b(?:every|each|any) (?P<word>second|third|fourth|fifth|sixth|seventh|tenth|few)\b", re.IGNORECASE
+_COUNTED = re.compile(
+    r"\b(?:every|each|any|no) (?P<word>second|third|fourth|fifth|sixth|few|two|three|four|five|six|ten)\b"
+    r"|\bas (?P<well>well) as\b",
+    re.IGNORECASE,
 )
 _OF_KINDS = re.compile(r"(?:\bare|^An? [\w -]+ is) an? (?P<word>kind|type|sort|breed|species|genus|form|class) of\b")
 _PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
@@ -200,8 +202,12 @@ def _doubt(text: str, chart: Chart, formula: Formula) -> Bar | None:
         if re.search(r"\bown\b", part.predicate) and any(re.search("'s | of ", str(each)) for each in part.arguments):
             at = next((k for k, word in enumerate(chart.words) if word in POSSESSIVES), 0)
             return Bar(at, "it may be of either: name who is meant")
-    if (ordinal := _ORDINAL.search(text)) is not None:
-        return Bar(chart.words.index(ordinal["word"].lower()), REFUSED["few"])
+    if (counted := _COUNTED.search(text)) is not None and (
+        word := counted[counted.lastgroup or 0].lower()
+    ) in chart.words:
+        return Bar(
+            chart.words.index(word), "these may be together or apart: say `and`" if word == "well" else REFUSED["few"]
+        )
     kind = _OF_KINDS.search(text)
     return kind and Bar(
         chart.words.index(kind["word"]), "it is said of a kind, and not of each: say `every .. is a ..`"

@@ -287,7 +287,8 @@ def _check_two_clauses(chart: Chart, cut: int, j: int, rest: tuple[Said, ...]) -
         chart.bar(cut, "`and` and `or` may be grouped in two ways: say `both .. and` or `either .. or`")
     verb, last = words[cut - 1], words[j - 1]
     bare = (past(verb) or third(verb)) and not is_plural(verb) and not chart.is_name(cut - 1)
-    if words[cut] == "and" and rest and bare and not (past(last) or third(last)):
+    has_object = not (past(last) or third(last)) or (j - cut > 3 and bool(past(words[j - 2]) or third(words[j - 2])))
+    if words[cut] == "and" and rest and bare and has_object:
         chart.bar(cut, "what stands behind the second verb may belong to the first too: say it twice")
 
 
