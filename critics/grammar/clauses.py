@@ -268,7 +268,7 @@ def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula
     event = verb in ("was", "were", "did") or (past(verb) is not None and not is_base(verb))
     perfect = verb in HAVE and (is_participle(after) and after not in ("a", "an"))
     ongoing = verb in BE and after.endswith("ing") and is_participle(after)
-    if set(words[at:j] if verb in BE or after == "not" else [verb]) & KIND_PREDICATES:
+    if set(words[at:j] if verb in BE else [verb]) & KIND_PREDICATES:
         chart.bar(at + 1, "it may be said of the kind or of each: say `every`")
     elif (
         chart.conventions.states == "refuse"

@@ -100,7 +100,8 @@ def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) ->
     right = cut + 2 if words[cut + 1] in ("also", "then", "therefore", "thus", "hence") and cut + 2 < j else cut + 1
     if not _parallel(chart, i, cut, right, j, place):
         return
-    if place == "finite" and words[i] in ("never", "always", "often") and words[right] not in ("never", words[i]):
+    other = words[right] not in ("never", words[i]) and (words[i] == "never" or words[right] not in AUXILIARIES)
+    if place == "finite" and words[i] in ("never", "always", "often") and other:
         chart.bar(cut, f"`{words[i]}` may belong to the first or to each: say it twice")
         return
     if _shares_object(chart, i, cut, right, j, place):

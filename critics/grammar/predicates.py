@@ -118,7 +118,9 @@ def negatable(chart: Chart, i: int, j: int, place: Place, number: Number, mark: 
     word = chart.words[i]
     if word == "not":
         if place == "complement" and any(chart.words[k] == "not" for k in range(i + 2, j)):
-            # Not A and also not B.
+            # Not A and also not B. Left out: not a cat that is white but not black.
+            if chart.has(i, j, *RELATIVE):
+                chart.bar(i, "the last `not` may stand within the clause or outside of it: write two sentences")
             yield from (_marked(part, mark) for part in coordinated(chart, i, j, place, number))
         yield from _denied(chart, i, j, place, number, mark)
     elif word == "never":

@@ -41,10 +41,9 @@ _NOT_BOTH = re.compile(r",? but not both(?=[.?!]?$)")
 _GAPPED = re.compile(
     r"\w+ _ and _(?P<long>)|(?:.* )?(?P<twice>\w+) _ and _ (?P=twice) _|(?!.*\bbetween\b).*_ (?:\w+ )?and _ \w+"
 )
-_JOINED = re.compile(r"\b(?:and|or) (?P<name>\w+)")
+_JOINED = re.compile(r"(?:(?:did|do|will|can|may|must|should|would|has|had) )?\w+ (?:and|or) (?P<name>\w+)")
 _COUNTED = re.compile(
-    r"\b(?:every|each|any|no) (?P<word>second|third|fourth|fifth|sixth|few|two|three|four|five|six|ten)\b"
-    r"|\bas (?P<well>well) as\b",
+    r"\b(?:every|each|any|no) (?P<word>second|third|fourth|fifth|sixth|few|two|three|four|five|six|ten)\b",
     re.IGNORECASE,
 )
 _OF_KINDS = re.compile(r"(?:\bare|^An? [\w -]+ is) an? (?P<word>kind|type|sort|breed|species|genus|form|class) of\b")
@@ -193,21 +192,21 @@ def _doubt(text: str, chart: Chart, formula: Formula) -> Bar | None:
         at = chart.words.index("and") if gapped else 0
         if gapped and chart.words[at - 1] != "," and (gapped["long"] is None or " " in str(part.arguments[-1])):
             return Bar(at, "a verb may be left out behind it: say it again")
+        if part.predicate.startswith("as well as "):
+            return Bar(chart.words.index("well"), "these may be together or apart: say `and`")
         # Tom sings and Ann dances.
-        joined = _JOINED.search(part.predicate)
+        joined = _JOINED.match(part.predicate)
         if joined and re.search(rf"\b{joined['name'].capitalize()}\b", text) and joined["name"] in chart.words[1:]:
             at = chart.words.index(joined["name"], 1)
             return Bar(at, "it may begin a clause of its own: write two sentences")
         # Tom's dog is his friend.
-        if re.search(r"\bown\b", part.predicate) and any(re.search("'s | of ", str(each)) for each in part.arguments):
+        if re.search(r"\bown\b", part.predicate) and any(
+            re.search("'s | of ", str(each)) for each in part.arguments[:1]
+        ):
             at = next((k for k, word in enumerate(chart.words) if word in POSSESSIVES), 0)
             return Bar(at, "it may be of either: name who is meant")
-    if (counted := _COUNTED.search(text)) is not None and (
-        word := counted[counted.lastgroup or 0].lower()
-    ) in chart.words:
-        return Bar(
-            chart.words.index(word), "these may be together or apart: say `and`" if word == "well" else REFUSED["few"]
-        )
+    if (counted := _COUNTED.search(text)) is not None and counted["word"].lower() in chart.words:
+        return Bar(chart.words.index(counted["word"].lower()), REFUSED["few"])
     kind = _OF_KINDS.search(text)
     return kind and Bar(
         chart.words.index(kind["word"]), "it is said of a kind, and not of each: say `every .. is a ..`"
