@@ -76,8 +76,6 @@ def refusal(text: str, *others: str) -> Refusal:
         ("Marvin is a clever being.", '"clever being"(marvin)'),
         ("Everyone with a job offered by the town works in Rome.",
          '∀x. ("with job offered by _"(x, "the town") → "work in _"(x, rome))'),
-        ("A cat is not wild unless it bites.", '∀x. ((cat(x) ∧ ¬"do bite"(x)) → ¬wild(x))'),
-        ("No cat is wild unless it bites.", '∀x. ((cat(x) ∧ ¬"do bite"(x)) → ¬wild(x))'),
         ("A cat is wild if and only if it bites.", '∀x. (cat(x) → (wild(x) ↔ "do bite"(x)))'),
         ("Every cat is wild unless Tom is kind.", "(∀x. (cat(x) → wild(x))) ∨ kind(tom)"),
         ("Games sold in Rome cost money.", '∀x. ((games(x) ∧ "sold in _"(x, rome)) → "cost money"(x))'),

@@ -74,6 +74,9 @@ def backed_by_pronoun(
                 return
             heard = Referent(one, pronouns_of(each), each.head)
             kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
+            if kind is not None and way == "unless":
+                chart.bar(cut, "what is so by default, or always: say `if it is not`")
+                return
             for part in finite(chart, at, cut, each.number):
                 said = filled(part, HOLE, one)
                 for condition in sentence(chart, start, j, (heard, *objects(chart, at, cut))):
