@@ -171,6 +171,13 @@ def test_an_assumption_contradicts_the_premise_that_is_cited(number: int, is_cer
         "There is no overlap between the set of newts and the set of birds.",
         "Some newts, specifically birds, are plants.",
         "She's a newt.",
+        "Check the newt Ned.",
+        "Consider Ned the newt.",
+        "Step 1: Look at the big newt Ned.",
+        "What do we know about the newt Ned?",
+        "What can we derive from Ned being a newt?",
+        "What follows about newts having Ned?",
+        "What can we conclude about Ned hating birds?",
     ],
 )
 def test_no_false_claim_hides_in_a_layout(said: str) -> None:

@@ -57,11 +57,11 @@ def backed_by_pronoun(
     chart: Chart,
     span: tuple[int, int, int],
     sentence: Callable[[Chart, int, int, Referents], Iterable[Said]],
-    way: str = "if",
+    both_ways: bool = False,
 ) -> Iterator[Said]:
-    """A horse is a racehorse if it races; Tom sings unless he is sad. `sentence` reads the condition."""
+    """A horse is a racehorse if it races; it is one if and only if it does. `sentence` reads the condition."""
     i, cut, j = span
-    start = cut + way.count(" ") + 1
+    start = cut + (4 if both_ways else 1)
     for at in range(i + 1, cut):
         for each in subject(chart, i, at, ()) if chart.starts_verb(at, cut) else ():
             if each.kind not in ("term", "generic", "every", "any", "none") or each.owned or len(each.terms) > 1:
@@ -74,16 +74,12 @@ def backed_by_pronoun(
                 return
             heard = Referent(one, pronouns_of(each), each.head)
             kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
-            if kind is not None and way == "unless":
-                chart.bar(cut, "what is so by default, or always: say `if it is not`")
-                return
             for part in finite(chart, at, cut, each.number):
                 said = filled(part, HOLE, one)
                 for condition in sentence(chart, start, j, (heard, *objects(chart, at, cut))):
-                    given = Not(condition.formula) if way == "unless" else condition.formula
                     told = Not(said) if each.kind == "none" else said
-                    if way == "if and only if":
-                        told = implies(kind, Compound(Operator.IFF, (told, given)))
+                    if both_ways:
+                        told = implies(kind, Compound(Operator.IFF, (told, condition.formula)))
                     else:
-                        told = implies(both(kind, given), told)
+                        told = implies(both(kind, condition.formula), told)
                     yield Said(closed(told, chart.variable()))

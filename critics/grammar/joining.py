@@ -100,8 +100,9 @@ def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) ->
     right = cut + 2 if words[cut + 1] in ("also", "then", "therefore", "thus", "hence") and cut + 2 < j else cut + 1
     if not _parallel(chart, i, cut, right, j, place):
         return
-    other = words[right] not in ("never", words[i]) and (words[i] == "never" or words[right] not in AUXILIARIES)
-    if place == "finite" and words[i] in ("never", "always", "often") and other:
+    # Often sings, and is a nurse: a verb of another kind.
+    is_apart = words[right] in ("never", words[i]) or (words[i] != "never" and words[right] in AUXILIARIES)
+    if place == "finite" and words[i] in ("never", "always", "often") and not is_apart:
         chart.bar(cut, f"`{words[i]}` may belong to the first or to each: say it twice")
         return
     if _shares_object(chart, i, cut, right, j, place):

@@ -122,7 +122,7 @@ class CertifiedReward:
         self._calls = 0
         self.thoughts: Thoughts = thoughts
         self.bad_starts: list[int | None] = []
-        """Where the first bad step of each attempt of the last call begins."""
+        """Places at which the first bad steps of the last call's attempts begin; None where none is known."""
         self.are_thinking: list[bool] = []
         """For each of them, True where it thinks aloud before its reply."""
 
