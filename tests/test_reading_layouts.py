@@ -171,6 +171,7 @@ def test_an_assumption_contradicts_the_premise_that_is_cited(number: int, is_cer
         "There is no overlap between the set of newts and the set of birds.",
         "Some newts, specifically birds, are plants.",
         "She's a newt.",
+        "Step 2: Show that Ann is a bird.",
         "Check the newt Ned.",
         "Consider Ned the newt.",
         "Step 1: Look at the big newt Ned.",

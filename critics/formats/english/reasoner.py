@@ -116,6 +116,10 @@ class Reasoner:
                 self.is_aside = formula is not None and key(formula) != key(self.case.goal)
                 if self.is_aside and not move.on_the_way:
                     raise self._bad("unsupported_sentence", "the question is another")
+                # Attack: show that Rex is a fish, of whom the premises say that he is none.
+                to_show = formula if self.is_aside and move.force == "aims" else None
+                if to_show and self.known.gives(negated(to_show), range(self.known.num_premises)):
+                    raise self._bad("unsupported_sentence", "the premises deny what is to be shown")
                 return
             case moves.Assumed() if formula is not None:
                 self._suppose(formula)
