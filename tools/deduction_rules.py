@@ -80,12 +80,13 @@ def data(
     published: Path,
     out: Annotated[Path, typer.Option()],
     config: Annotated[Path, typer.Option(help="Whose prompts the gold proofs stand behind.")],
+    first: Annotated[int, typer.Option(help="The first item of a rule whose solved example is shown.")] = 1,
 ) -> None:
     """Write gold.jsonl (attempts), sampled.jsonl and measured.jsonl (problems)."""
     rules = read(published)
     measured = [row for rule in RULES for row in rules[rule][-NUM_MEASURED:]]
     unseen = {row["context"] for row in measured}
-    shown = [row for rule in RULES for row in rules[rule][:NUM_DEMONSTRATIONS]]
+    shown = [row for rule in RULES for row in rules[rule][first - 1 :][:NUM_DEMONSTRATIONS]]
     loaded = load_run(config)
     asked = prompts(loaded, loaded.arms[0])
     attempts = [
