@@ -1,10 +1,12 @@
 import json
+from pathlib import Path
 
 import pytest
 
 from critics.errors import InputError
 from critics.replay.formula import Literal, Rule
 from critics.replay.kernel import Kernel
+from tools.bench import real
 from tools.bench.catalogue import BENCHES, bench
 from tools.bench.kernel import doubling_chain, enumerated, merged_statements
 from tools.bench.timing import growth_exponent
@@ -73,3 +75,9 @@ def test_growth_is_the_slope_on_logarithms() -> None:
 
 def test_a_doubling_chain_is_proved_as_a_graph() -> None:
     assert doubling_chain(200)() > 0
+
+
+def test_the_bench_of_the_real_model_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real, "OUT", tmp_path)
+    with pytest.raises(InputError, match="make real"):
+        bench("real", False, repeats=1)

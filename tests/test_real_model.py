@@ -35,6 +35,10 @@ def test_the_folder_is_the_file_that_was_checked_and_says_how_it_differs():
     assert tokenizer.decode(tokenizer(text, add_special_tokens=False)["input_ids"]) == text
 
 
+def test_a_text_of_its_own_is_certified():
+    assert "is certified: written by the model" in real_model.first_certified(FOLDER)
+
+
 def test_a_training_step_on_certified_proofs_and_a_few_tokens(tmp_path):
     problems = list(generate(PrOntoQA(hops=(1,), extra_kinds=(0, 0), split="train"), 8, seed=0))
     policy = HuggingFacePolicy(str(FOLDER), prompt_style=STYLE)

@@ -17,6 +17,7 @@ from tools.bench.kernel import kernel
 from tools.bench.memory import memory
 from tools.bench.pool import pool
 from tools.bench.programs import programs
+from tools.bench.real import real
 from tools.bench.store import store
 from tools.bench.training import training
 from tools.gpu.cells import BenchRow
@@ -66,6 +67,7 @@ BENCHES: dict[str, Callable[[int], list[BenchRow]]] = {
     "memory": memory,
     "pool": pool,
     "programs": programs,
+    "real": real,
     "store": store,
     "training": training,
 }
