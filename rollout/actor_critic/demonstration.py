@@ -46,11 +46,11 @@ class DraftTest:
     inferred: tuple[str, ...]
     condition: str = "infer-All"
 
-    def record(self) -> dict[str, str | list[str]]:
+    def record(self, *, brief: bool = False) -> dict[str, str | list[str]]:
         """Return the JSON form: the rule and its words first, so that they are read before the test is written."""
         return {
             "Rules": [f"R{self.number}"],
-            "Explanation": self.premise,
+            **({} if brief else {"Explanation": self.premise}),
             "Facts": list(self.facts),
             self.condition: list(self.inferred),
         }
@@ -64,16 +64,16 @@ class ReplyDraft:
     tests: tuple[DraftTest, ...]
     query: tuple[str, ...]
 
-    def text(self) -> str:
-        """Return the reply, on one line."""
+    def text(self, *, brief: bool = False) -> str:
+        """Return the reply, on one line; `brief`: without the tests' explanations, which are for people."""
         lines = [line for s in self.sections for line in (f"% R{s.number}: {s.premise}", *s.rules)]
-        reply = {"Model": lines, "Tests": [test.record() for test in self.tests], "Query": list(self.query)}
-        return json.dumps(reply)
+        tests = [test.record(brief=brief) for test in self.tests]
+        return json.dumps({"Model": lines, "Tests": tests, "Query": list(self.query)})
 
 
-def demonstrate(problem: Problem) -> str:
+def demonstrate(problem: Problem, *, brief: bool = False) -> str:
     """Return a reply for which the critic certifies the answer; raises `ValueError` where it cannot read the text."""
-    return draft(problem).text()
+    return draft(problem).text(brief=brief)
 
 
 def draft(problem: Problem) -> ReplyDraft:

@@ -1,6 +1,7 @@
 """Attempts of a file: read, checked and judged, for every command that takes some."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -157,12 +158,16 @@ def traces_that_are(found: Iterable[GivenAttempt], rejected: list[Rejected]) -> 
 
 def taught(traces: Iterable[Trace], rejected: list[Rejected]) -> Iterator[Trace]:
     """Yield the traces reduced to what was judged; what is not derived from that is rejected."""
-    for trace in traces:
-        try:
-            yield judged_fields(trace)
-        except NotDerivedError as error:
-            say(f"rejected {trace.id}: {error}")
-            rejected.append({"id": trace.id, "reason": str(error)})
+    from rollout.actor_critic.feedback import DialogReviewPool
+
+    found = list(traces)
+    with DialogReviewPool() if any(len(trace.turns) > 1 for trace in found) else nullcontext() as review:
+        for trace in found:
+            try:
+                yield judged_fields(trace, review)
+            except NotDerivedError as error:
+                say(f"rejected {trace.id}: {error}")
+                rejected.append({"id": trace.id, "reason": str(error)})
 
 
 def _read_verdicts(path: Path) -> dict[str, Mapping[str, Any]]:

@@ -30,9 +30,14 @@ def demonstrate(
         str, typer.Option("--format", help="guided, english, cot (the gold answer), fol, fol-cot or asp.")
     ] = "guided",
     style: Annotated[
-        Literal["quoted", "conclusions"],
-        typer.Option("--style", help="Of english: each step after the rule that it quotes, or steps alone."),
+        Literal["quoted", "conclusions", "brief"],
+        typer.Option(
+            "--style", help="Of english: steps behind the rules that they quote, or alone. asp: quoted, brief."
+        ),
     ] = "quoted",
+    after: Annotated[
+        Path | None, typer.Option("--after", help="Of asp: second turns, after replies of a model that have faults.")
+    ] = None,
     config: Annotated[
         Path | None, typer.Option("--config", help="Write the prompts that this configuration's model reads.")
     ] = None,
@@ -42,7 +47,8 @@ def demonstrate(
 ) -> None:
     """Write reference attempts for problems that have a formalisation, an annotation or a gold answer."""
     from rollout.actor_critic.feedback import DialogReviewPool
-    from training.lessons.references import UNTAUGHT, completions, dialogs
+    from training.commands.attempts import read_attempts_that_are, traces_that_are
+    from training.lessons.references import UNTAUGHT, completions, dialogs, second_turns
     from training.records.store import write_new_records
     from training.rounds.problems import read_problems
     from training.rounds.rollout import prompts
@@ -50,6 +56,8 @@ def demonstrate(
 
     if format_ not in _NEEDS:
         raise InputError(f"--format {format_!r}: must be one of {', '.join(_NEEDS)}")
+    if after is not None and format_ != "asp":
+        raise InputError(f"--after: only programs of --format asp have second turns, not {format_}")
     asked = _asked(config, arm, format_, overrides)
     problems = list(read_problems(file))
     try:
@@ -57,7 +65,12 @@ def demonstrate(
             strategy = None if asked is None else strategy_of(*asked, trained=True, review=no_review)
             with DialogReviewPool() as reviews:
                 settings = strategy.settings if isinstance(strategy, ActorCritic) else UNTAUGHT
-                attempts = dialogs(problems, reviews, settings)
+                brief = style == "brief"
+                if after is None:
+                    attempts = dialogs(problems, reviews, settings, brief=brief)
+                else:
+                    given = list(traces_that_are(*read_attempts_that_are(after)))
+                    attempts = second_turns(given, problems, reviews, settings, brief=brief)
         else:
             shown = "english-conclusions" if (format_, style) == ("english", "conclusions") else format_
             attempts = completions(problems, shown, None if asked is None else prompts(*asked))

@@ -9,17 +9,22 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from critics import registry
 from critics.errors import InputError
 from critics.formats.format import find_format
 from critics.formats.names import COT, EQUIVALENCE
 from critics.problem import is_list, is_object
-from rollout.prompts.conversation import Message, turn_places
+from rollout.prompts.conversation import Message, message, turn_places
 from rollout.prompts.prompt import messages, text
 from rollout.prompts.style import FORMATS, PromptStyle
+from rollout.records.steps import DialogTurn
 from rollout.records.traces import Trace
+from rollout.settings import DialogSettings
+
+if TYPE_CHECKING:
+    from rollout.actor_critic.feedback import Reviewing
 
 TEMPLATE_MARKS = re.compile(
     r"(?:<[|｜][\w▁]{1,24}[|｜]>|</?[|]?[a-z_]{1,16}[|]?>|\[/?g?[A-Z_]{1,16}\]|<</?SYS>>|###|(?i:system|user|assistant|model)"
@@ -50,14 +55,15 @@ def _is_program(format_: object) -> bool:
     return format_ in registry.formats() and find_format(str(format_)).is_program
 
 
-def judged_fields(trace: Trace) -> Trace:
+def judged_fields(trace: Trace, review: "Reviewing | None" = None) -> Trace:
     """Return the trace with a prompt that its problem gives, no token ids, and steps that lead to the judged text.
 
+    `review` says anew what a dialog was told of the reply before its last; without it that reply is left out.
     Raises `NotDerivedError`: `prompt_not_derived` or `steps_not_judged`.
     """
     if trace.messages and trace.turns:
-        # A dialog is its last reply to the problem's request, because nothing else of it was judged. Attack: an
-        # earlier turn, or what the critic is said to have said of it, that teaches whatever it likes.
+        # A dialog is its last reply to the problem's request, and the fault before it where the critic finds that
+        # again. Attack: an earlier turn, or what the critic is said to have said of it, that teaches whatever it likes.
         places = turn_places(trace.messages)
         if len(places) != len(trace.turns) or len(trace.turns) != len(trace.steps):
             raise NotDerivedError("steps_not_judged")
@@ -66,7 +72,9 @@ def judged_fields(trace: Trace) -> Trace:
         if not asks_for(trace, asked):
             raise NotDerivedError("prompt_not_derived")
         last = replace(trace.turns[-1], completion_ids=())
-        return replace(trace, messages=(asked, trace.messages[-1]), steps=(last,))
+        before = () if review is None or first == len(places) - 1 else _fault_before(trace, places, review)
+        said = trace.messages[places[-2] : places[-1]] if before else ()
+        return replace(trace, messages=(asked, *said, trace.messages[-1]), steps=(*before, last))
     if trace.legs and trace.format == EQUIVALENCE:
         return _trip(trace)
     steps = trace.program_steps if _is_program(trace.format) else ()
@@ -77,6 +85,28 @@ def judged_fields(trace: Trace) -> Trace:
         # Attack: another question before a proof of this one, in a trace that was not sampled.
         prompt = text(trace.problem, PromptStyle())
     return replace(trace, prompt=prompt, completion_ids=(), steps=steps)
+
+
+def _fault_before(trace: Trace, places: Sequence[int], review: "Reviewing") -> tuple[DialogTurn, ...]:
+    """Return the turn before the last, if what follows it is what the critic says of it; else nothing.
+
+    It is read and not learnt. Attack: words of a critic that never said them.
+    """
+    from rollout.actor_critic.feedback import Reply
+    from rollout.actor_critic.prompt import feedback_text
+
+    turn, told = trace.turns[-2], {k: v for k, v in (trace.strategy or {}).items() if k in DialogSettings.model_fields}
+    try:
+        asked = DialogSettings.model_validate(told)
+    except ValueError as error:
+        raise NotDerivedError("steps_not_judged") from error
+    wrong, said = trace.messages[places[-2]]["content"], trace.messages[places[-2] + 1 : places[-1]]
+    reply = Reply.to(trace.problem, wrong, finished=turn.finished, depth=asked.depth, in_full=asked.instructions)
+    [found] = review([reply])
+    is_fault = found.kind not in ("clean", "unknown", "error") and not trace.turns[-1].refused
+    if not is_fault or list(map(dict, said)) != [message("user", feedback_text(found))]:
+        return ()
+    return (replace(turn, completion_ids=(), refused=False, review=found),)
 
 
 def is_derived_prompt(prompt: str, trace: Trace) -> bool:

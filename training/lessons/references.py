@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from critics.errors import InputError
-from critics.formats.names import COT, ENGLISH, FOL, GUIDED
+from critics.formats.names import ASP, COT, ENGLISH, FOL, GUIDED
 from critics.problem import Formal, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.first_order.syntax import FormulaError
@@ -97,7 +97,9 @@ def completions(problems: Sequence[Problem], name: str, prompt: Callable[[Proble
     ]
 
 
-def dialogs(problems: Sequence[Problem], review: "Reviewing", settings: DialogSettings = UNTAUGHT) -> list[Trace]:
+def dialogs(
+    problems: Sequence[Problem], review: "Reviewing", settings: DialogSettings = UNTAUGHT, *, brief: bool = False
+) -> list[Trace]:
     """Return dialogs of one turn about problems in controlled English, reviewed like any other, in their order."""
     from rollout.actor_critic.demonstration import demonstrate as write
     from rollout.policies.policy import ScriptedPolicy
@@ -108,10 +110,40 @@ def dialogs(problems: Sequence[Problem], review: "Reviewing", settings: DialogSe
     script: list[str] = []
     for problem in problems:
         with suppress(ValueError):
-            script.append(write(problem))
+            script.append(write(problem, brief=brief))
             chosen.append(problem)
     traces = converse(ScriptedPolicy(script), chosen, asked, Sampling("free"), seed=0, review=review)
     return [replace(trace, id=_id(trace.problem)) for trace in traces]
+
+
+def second_turns(
+    attempts: Sequence[Trace],
+    problems: Sequence[Problem],
+    review: "Reviewing",
+    settings: DialogSettings = UNTAUGHT,
+    *,
+    brief: bool = False,
+) -> list[Trace]:
+    """Return dialogs of two turns: a reply of an actor that has a fault, what the critic says of it, and a reference.
+
+    Replies to other problems than these teach nothing, nor does a reply in which the critic finds no fault.
+    """
+    from rollout.actor_critic.demonstration import demonstrate as write
+    from rollout.policies.policy import Completion, ScriptedPolicy
+    from rollout.strategies.dialog import converse
+
+    asked = settings.model_copy(update={"max_retries": 1, "max_refusals": 0, "portion_size": None})
+    known, found = {problem.id: problem for problem in problems}, list[Trace]()
+    for attempt in (attempt for attempt in attempts if attempt.format == ASP and attempt.problem.id in known):
+        problem, ends = known[attempt.problem.id], [turn.finished for turn in attempt.turns] or [attempt.finished]
+        said = [turn["content"] for turn in attempt.messages if turn["role"] == "assistant"] or [attempt.completion]
+        for number, (reply, finished) in enumerate(zip(said, ends, strict=True)):
+            with suppress(ValueError):
+                policy = ScriptedPolicy([Completion(reply, (), finished), write(problem, brief=brief)])
+                [trace] = converse(policy, [problem], asked, Sampling("free"), seed=0, review=review)
+                if len(trace.turns) == 2 and trace.turns[-1].is_accepted:
+                    found.append(replace(trace, id=f"{attempt.id}-{number}#mended"))
+    return found
 
 
 def _read(writer: Writer, problem: Problem) -> str | None:
