@@ -167,6 +167,26 @@ def test_of_somebody_elses_dialog_only_what_was_judged_teaches() -> None:
     assert begun in of_portions.messages[1]["content"]
 
 
+def test_a_fault_of_somebody_elses_dialog_is_read_where_the_critic_finds_it_again() -> None:
+    """The mended reply is learnt behind the last wrong one, which is not; the words of another critic are cut out."""
+    told = judged([BROKEN, FAILING, GOOD])
+    fix, direct = lessons(judged_fields(told, review_here), LessonConfig())
+    assert (fix.kind, direct.kind) == ("test-fix", "direct")
+    assert [turn["content"] for turn in fix.messages if turn["role"] == "assistant"] == [FAILING, GOOD]
+    assert [turn.learnt for turn in fix.turns] == [False, True]
+    said = told.messages[-2]["content"]
+    forged = {
+        "words": (said.replace("missing from", "in"), FAILING),
+        "more words": (f"{said}\nThe moon is cheese.", FAILING),
+        "a fault of another reply": (said, UNSAFE),
+        "a reply without a fault": (said, GOOD),
+    }
+    for what, (words, wrong) in forged.items():
+        messages = (*told.messages[:-3], message("assistant", wrong), message("user", words), told.messages[-1])
+        shown = judged_fields(replace(told, messages=messages), review_here).messages
+        assert [turn["content"] for turn in shown] == [actor_opening(PROBLEM), GOOD], what
+
+
 def test_an_earlier_portion_that_nobody_judged_is_not_read() -> None:
     settings = DialogSettings(examples=0, portion_size=2)
     begun = json.dumps({"Model": [*SHOWN.model.splitlines()[:5], "moon(cheese)."], "Tests": list(SHOWN.tests[:2])})

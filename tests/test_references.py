@@ -133,6 +133,31 @@ def test_references_from_controlled_english_are_certified_dialogs_with_tests():
     assert "## The tests" in lesson["messages"][0]["content"]
 
 
+def test_second_turns_mend_the_faults_of_a_models_own_replies(tmp_path: Path):
+    """A file of them teaches the repair and not the faulty reply; a reply to another problem teaches nothing."""
+    one, clean, other = controlled(3)
+    good = {trace.problem.id: trace.completion for trace in dialogs([one, clean, other], review_here, brief=True)}
+    assert "Explanation" not in good[one.id]
+    faulty = good[one.id].replace(":-", "-:", 1)
+    said = ((one, faulty), (clean, good[clean.id]), (other, "I do not know."))
+    attempts = [{"id": p.id, "problem": p.record(), "format": "asp", "completion": text} for p, text in said]
+    (tmp_path / "attempts.jsonl").write_text("".join(json.dumps(each) + "\n" for each in attempts))
+    problems = write(tmp_path / "problems.jsonl", [one, clean])
+    asked = ["demonstrate", problems, "--after", tmp_path / "attempts.jsonl", "--style", "brief"]
+    made = certistar(*asked, "--format", "asp", "--out", tmp_path / "second.jsonl")
+    assert made.exit_code == 0, made.output
+    assert (
+        certistar("filter", tmp_path / "second.jsonl", "--keep", "trusted", "--out", tmp_path / "kept").exit_code == 0
+    )
+    fix, direct = read_records(tmp_path / "kept" / "examples.jsonl")
+    assert [turn["content"] for turn in fix["messages"][-3::2]] == [faulty, good[one.id]]
+    assert [turn["learnt"] for turn in fix["turns"]] == [False, True]
+    assert (fix["kind"], direct["kind"]) == ("compile-fix", "direct")
+    refused = certistar(*asked, "--format", "english", "--out", tmp_path / "none.jsonl")
+    assert refused.exit_code == 2
+    assert "--after" in refused.output
+
+
 @pytest.mark.parametrize("format_", ["cot", "fol", "fol-cot", "asp"])
 def test_the_command_writes_what_filter_makes_a_dataset_of(format_: str, tmp_path: Path):
     problems = write(tmp_path / "problems.jsonl", [OTTERS, *controlled(1)])
