@@ -333,7 +333,7 @@ def test_a_real_policy_speaks_and_its_words_are_masked(tiny_model: Path) -> None
 def test_padding_and_what_was_read_carry_no_label() -> None:
     short = Example("a", (5, 6, 7), (False, True, True))
     long = Example("b", (5, 6, 7, 8, 9), (False, True, False, True, True))
-    batch = Collator(pad_id=0)([(short,), (long,)])
+    batch: Any = Collator(pad_id=0)([(short,), (long,)])
     assert batch["labels"].tolist() == [[IGNORED, 6, 7, IGNORED, IGNORED], [IGNORED, 6, IGNORED, 8, 9]]
     assert batch["input_ids"].tolist()[0] == [5, 6, 7, 0, 0]
     assert batch["attention_mask"].sum(dim=1).tolist() == [3, 5]

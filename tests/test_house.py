@@ -38,8 +38,8 @@ def test_no_module_gives_one_name_to_two_things(sources: list[house.Source]) -> 
         names = [
             t.id for n in source.tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)
         ]
-        kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-        names += [n.name for n in source.tree.body if isinstance(n, kinds)]
+        named = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
+        names += [n.name for n in source.tree.body if isinstance(n, named)]
         assert len(names) == len(set(names)), (source.path, [name for name in names if names.count(name) > 1])
 
 

@@ -128,7 +128,7 @@ def test_references_from_controlled_english_are_certified_dialogs_with_tests():
     assert [trace.id for trace in made] == [f"{problem.id}#demonstration" for problem in problems]
     judged = [with_judgement(trace, judge_record(trace.record())) for trace in made]
     assert all(kept(trace, "trusted") and kept(trace, "tests") for trace in judged)
-    lesson = file_examples(judged[:1])[0]
+    lesson: Any = file_examples(judged[:1])[0]
     assert lesson["kind"] == "direct"
     assert "## The tests" in lesson["messages"][0]["content"]
 
