@@ -262,6 +262,22 @@ def test_limits_errors_and_broken_replies_are_waited_out(speak):
     assert "retries" not in trace.server
 
 
+def test_half_a_character_at_the_end_of_a_reply_is_marked(speak):
+    speaker = speak(scripts={}, faults=[sent(completion("Rex is warm \ud83d", "length", chat=False))])
+    (trace,) = traces(policy_for(speaker), PROBLEMS[:1], Sampling("free"))
+    assert trace.completion == "Rex is warm \ufffd"
+
+
+def test_a_dialog_that_outgrows_the_window_ends_and_a_first_prompt_that_does_says_what_to_lower(speak):
+    too_long = refusal(400, "This model's maximum context length is 512 tokens. However, you requested 600 tokens.")
+    policy = policy_for(speak(scripts={}, faults=[too_long, too_long]), kind="chat")
+    turns = [{"role": role, "content": "x"} for role in ("user", "assistant", "user")]
+    [ended] = policy.complete([json.dumps(turns)], None, [0], Sampling("free"))
+    assert (ended.text, ended.finished) == ("", False)
+    with pytest.raises(InputError, match=r"lower model\.examples"):
+        traces(policy, PROBLEMS[:1], Sampling("free"))
+
+
 def test_a_server_that_never_makes_sense_is_named_with_a_remedy(speak):
     for content in (b"<html>hello</html>", b'{"choices": []}', b'{"choices": [{"text": 3}]}', b'{"choices": [7]}'):
         speaker = speak(scripts={}, faults=[(200, {}, content)])

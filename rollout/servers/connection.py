@@ -363,7 +363,9 @@ def _read(text: str, kind: str) -> ServerReply:
     usage: Any = data.get("usage") or {}
     read, wrote = (value if isinstance(value := usage.get(f"{name}_tokens"), int) else None for name in _COUNTED)
     finish = str(first.get("finish_reason") or "unknown")
-    return ServerReply(written or "", finish, read, wrote, _logprobs(first.get("logprobs")))
+    # A reply that was cut off within a character may end in half of one, which no file takes.
+    whole = (written or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return ServerReply(whole, finish, read, wrote, _logprobs(first.get("logprobs")))
 
 
 def _logprobs(fields: object) -> tuple[tuple[str, float | None], ...]:

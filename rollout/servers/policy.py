@@ -9,6 +9,7 @@ it may have been started anew since.
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -146,6 +147,8 @@ async def _posted(connection: Connection, what: str, adapter: LoraAdapter) -> tu
 
 
 _ECHO = {"echo": True, "logprobs": 1}
+_OUTGROWN = re.compile(r"context[ _-]?(length|size|window)", re.IGNORECASE)
+"""What servers say of a prompt that is longer than their model reads."""
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
@@ -299,6 +302,9 @@ class ServerPolicy(StyledPolicy):
                 said = (await author.write()).finish()
                 return Completion(said, (), author.attempt.ended == "stop", server=author.record())
             except RequestRefused as error:
+                went_on = self.settings.kind == "chat" and any(turn["role"] == "assistant" for turn in prompt)
+                if went_on and _OUTGROWN.search(str(error)):  # the dialog ends here, and the others go on
+                    return Completion("", (), False, server=author.record())
                 raise self._refused(error) from None
             finally:
                 self.tally.add(author.tally)
@@ -358,9 +364,12 @@ class ServerPolicy(StyledPolicy):
             return await load(connection, adapter)
 
     def _refused(self, refusal: RequestRefused) -> InputError:
+        remedy = "correct model.server or sampling (docs/servers.md lists what servers know)"
+        if _OUTGROWN.search(str(refusal)):
+            remedy = "lower model.examples or sampling.max_new_tokens, or serve the model with a longer context"
         return InputError(
             f"{self.settings.base_url}: refuses a request of model {self.settings.model!r} ({str(refusal)[:200]}); "
-            "correct model.server or sampling (docs/servers.md lists what servers know)"
+            f"{remedy}"
         )
 
     def _templated(self, turns: Messages) -> str:
