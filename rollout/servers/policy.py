@@ -302,7 +302,7 @@ class ServerPolicy(StyledPolicy):
                 said = (await author.write()).finish()
                 return Completion(said, (), author.attempt.ended == "stop", server=author.record())
             except RequestRefused as error:
-                went_on = self.settings.kind == "chat" and any(turn["role"] == "assistant" for turn in prompt)
+                went_on = not isinstance(prompt, str) and any(turn["role"] == "assistant" for turn in prompt)
                 if went_on and _OUTGROWN.search(str(error)):  # the dialog ends here, and the others go on
                     return Completion("", (), False, server=author.record())
                 raise self._refused(error) from None
