@@ -148,7 +148,7 @@ async def _posted(connection: Connection, what: str, adapter: LoraAdapter) -> tu
 
 _ECHO = {"echo": True, "logprobs": 1}
 _OUTGROWN = re.compile(r"context[ _-]?(length|size|window)", re.IGNORECASE)
-"""What servers say of a prompt that is longer than their model reads."""
+"""Servers name their context so where a prompt is longer than it."""
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
