@@ -8,7 +8,7 @@ its counts, `table.md` is made of that, and `attempts.tar.xz` has each attempt w
 import io
 import json
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,10 +48,10 @@ def counts(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"ids": [row["id"] for row in rows], "right": right, "certified": certified}
 
 
-def table(cells: dict[str, dict[str, Any]], pairs: Sequence[tuple[str, str]] = PAIRS) -> str:
+def table(cells: Mapping[str, dict[str, Any]], pairs: Sequence[tuple[str, str]] = PAIRS) -> str:
     """Return the rates of the cells, and the comparisons of the plan, as Markdown."""
     rates = [
-        [name, str(len(cell["ids"])), *(_rate(cell[key]) for key in ("certified", "right"))]
+        [name, str(len(cell["ids"])), *(rate(cell[key]) for key in ("certified", "right"))]
         for name, cell in cells.items()
     ]
     leads: list[list[str]] = []
@@ -71,7 +71,8 @@ def table(cells: dict[str, dict[str, Any]], pairs: Sequence[tuple[str, str]] = P
     )
 
 
-def _rate(counted: list[int]) -> str:
+def rate(counted: list[int]) -> str:
+    """Return a rate with its interval."""
     return f"{percent(sum(counted) / len(counted))} ({percent(wilson(sum(counted), len(counted)))})"
 
 
