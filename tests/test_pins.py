@@ -64,7 +64,8 @@ def recorded_formulas() -> Attempts:
 def chains(name: str, text: str) -> Attempts:
     """Chains of thought that models wrote, without the gold answer, which not every file has."""
     for row in rows(SHARED / "data" / f"real_chains_{name}_partA.jsonl.gz"):
-        problem = {"id": row["id"], "dataset": "rationales", "context": row["context"], "question": row["question"]}
+        dataset = "prontoqa-ood" if name == "prontoqa_ood" else "rationales"
+        problem = {"id": row["id"], "dataset": dataset, "context": row["context"], "question": row["question"]}
         said = f"{row[text]}\nThe answer is true." if row["question"].startswith("Prove") else row[text]
         yield {"id": row["id"], "problem": problem, "format": "english", "completion": said}
 

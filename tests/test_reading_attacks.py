@@ -22,6 +22,8 @@ def test_no_attack_of_the_catalogue_is_kept_most_honest_texts_are_and_none_takes
     assert kept["attacks certified", True] >= 0.7 * 28, kept
 
 
+MISREAD = (Path(__file__).parent / "data" / "misread_attacks.txt").read_text(encoding="utf-8").splitlines()
+"""Context, question and a text whose proof rests on reading a sentence as what it does not say."""
 CONTEXT = (
     "Every cat is a mammal. Mammals are warm. Tom is a cat. Tom is kind. Ann is a dog. No dog is a mammal. Bob is kind."
 )
@@ -93,6 +95,12 @@ def test_a_class_of_sentences_is_read_and_what_looks_like_it_is_refused(
         for text in each:
             verdict = certistar.judge(CONTEXT, question, text)
             assert (verdict.verdict == "certified") == is_certified, (question, text, verdict.feedback)
+
+
+@pytest.mark.parametrize("attack", MISREAD)
+def test_a_sentence_that_says_something_else_proves_nothing(attack: str) -> None:
+    context, question, text = attack.split(" | ")
+    assert certistar.judge(context, question, text).verdict != "certified", certistar.read(context)
 
 
 def test_in_a_context_that_speaks_of_what_can_be_it_is_not_what_is() -> None:

@@ -1,9 +1,10 @@
-"""Writes the forms of English verbs and the doubtful plurals, from two dictionaries that are packages.
+"""Writes the forms of English verbs, the doubtful plurals and the adjectives, from two dictionaries that are packages.
 
     python -m tools.verbs
 
 critics/grammar/verbs.txt: a verb a line, behind a colon `n` where it is a noun too and `r` where it is mostly no verb,
 then past, participle and -ing where they are irregular. critics/grammar/plurals.txt: a plural and its two singulars.
+critics/grammar/adjectives.txt: adjectives that are no nouns.
 Sources: lemminflect 0.2.3 (MIT; NIH SPECIALIST lexicon, public domain) for forms; the lexicon of Brill's tagger in
 textblob 0.20.1 (MIT; Brown corpus and Penn Treebank) for what a word mostly is.
 """
@@ -25,6 +26,7 @@ def main() -> None:
     """Write the files anew."""
     verbs: dict[str, list[str]] = {}
     nouns: set[str] = set()
+    adjectives: set[str] = set()
     singulars: dict[str, set[str]] = defaultdict(set)
     for word, part, forms in _rows():
         if part == "verb":
@@ -33,6 +35,10 @@ def main() -> None:
             nouns.add(word)
             for form in forms[0].split("/"):
                 singulars[form] |= {word} if form != word else set()
+        elif part == "adj" and not lexicon.is_participle(word):
+            adjectives.add(word)
+    adjectives -= nouns | singulars.keys()
+    (FOLDER / "adjectives.txt").write_text("".join(f"{word}\n" for word in sorted(adjectives)), encoding="utf-8")
     tags = _tags()
     lines: list[str] = []
     for verb, forms in sorted(verbs.items()):

@@ -1,5 +1,6 @@
 """One clause: a subject and what is said of it, `there is`, and what pronouns behind it may stand for."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from critics.grammar.meaning import (
     HOLE,
     OBJECT_PRONOUNS,
     Atom,
+    Compound,
     Constant,
     Formula,
     Not,
@@ -39,6 +41,7 @@ from critics.grammar.words import (
     COLLECTIVE,
     DO,
     HAVE,
+    KIND_NOUNS,
     KIND_PREDICATES,
     NUMBERS,
     OPENERS,
@@ -57,7 +60,6 @@ _AT_PERSONS = frozenset("bark look laugh smile shout yell stare point".split()) 
 _MOVES = frozenset("go move travel fly drive walk come return belong emigrate".split())  # noqa: SIM905
 _TIMED = ("during", "since", "before", "after", "for")
 Referents = tuple[Referent, ...]
-_ONE_OR_ALL = "some or all is not said: say `every`, `some` or `there is`"
 
 
 _OPEN: dict[str, frozenset[str]] = {
@@ -120,9 +122,10 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         person = {"his": "he", "her": "she", "its": "it", "their": "they"}[word]
         others = {one.term for one in referents if person in one.pronouns} - own
         is_same = bool(referents) and referents[0].term in own
+        # Tom's dog is his friend.
+        is_two = any(re.search("'s | of ", str(term)) for term in each.terms)
         if (
-            others
-            and not is_same
+            (is_two or (others and not is_same))
             and chart.has(*span, word)
             and any(" own " in f" {name} " for name in predicates(part))
         ):
@@ -262,29 +265,46 @@ def _is_mutual(chart: Chart, at: int, j: int, part: Formula) -> bool:
 
 
 def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula, name: str) -> Iterator[Said]:
-    """A cat, cats: of all, but not where the verb tells of one event, place or state, or of the kind."""
+    """A cat, cats: of all, but not where the verb tells of one event, place or state, of one, or of the kind."""
     words = chart.words
     verb, after = words[at], words[at + 1] if at + 1 < j else ""
-    event = verb in ("was", "were", "did") or (past(verb) is not None and not is_base(verb))
-    perfect = verb in HAVE and (is_participle(after) and after not in ("a", "an"))
-    ongoing = verb in BE and after.endswith("ing") and is_participle(after)
-    if set(words[at:j] if verb in BE else [verb]) & KIND_PREDICATES:
-        chart.bar(at + 1, "it may be said of the kind or of each: say `every`")
-    elif (
-        chart.conventions.states == "refuse"
-        and verb in BE
-        and words[j - 1] in STATES
-        and not chart.has(at, j, "not", *OPENERS)
-    ):
-        chart.bar(i, f"a bare noun or `a` with a passing state: {_ONE_OR_ALL}")
-    elif verb in BE and after in PLACES:
-        chart.bar(at + 1, f"a bare noun or `a` with a place: {_ONE_OR_ALL}")
-    elif event or perfect or ongoing:
-        chart.trouble(at, f"a bare noun or `a` with one event: {_ONE_OR_ALL}")
+    of_kinds = verb in BE and after in ("a", "an") and words[at + 3 : at + 4] == ("of",) and words[at + 2] in KIND_NOUNS
+    if of_kinds or set(words[at:j] if verb in BE else [verb]) & KIND_PREDICATES:
+        chart.bar(at + 1 + of_kinds, "it may be said of the kind or of each: say `every`")
+    elif _is_of_one(chart, at, j) or (each.number == "singular" and _is_of_a(chart, i, at, j)):
+        chart.trouble(i, "a bare noun or `a` may be one of them here: say `every`, `some` or `there is`")
+    elif verb == "are" and after not in ("both", "not") and _lists(chart, at, j, part):
+        chart.trouble(j - 1, "`and` may list what some are, or join what each is: say `both .. and`")
     else:
         chart.notes.add("generic: all")
         restriction = None if each.restriction is None else filled(each.restriction, HOLE, Variable(name))
         yield Said(Quantified(Quantifier.ALL, name, implies(restriction, filled(part, HOLE, Variable(name)))))
+
+
+def _is_of_one(chart: Chart, at: int, j: int) -> bool:
+    """Say whether a verb tells of one event, of a place or of a passing state."""
+    verb, after = chart.words[at], chart.words[at + 1] if at + 1 < j else ""
+    event = verb in ("was", "were", "did") or (past(verb) is not None and not is_base(verb))
+    perfect = verb in HAVE and (after == "been" or is_participle(after)) and after not in ("a", "an")
+    state = chart.words[j - 1] in STATES and chart.conventions.states == "refuse"
+    passing = (state and not chart.has(at, j, "not", *OPENERS)) or (after.endswith("ing") and is_participle(after))
+    return event or perfect or (verb in BE and (after in PLACES or passing))
+
+
+def _is_of_a(chart: Chart, i: int, at: int, j: int) -> bool:
+    """Say whether `a judge` may be one of them: is dead, is Ann's friend, likes Ann; a judge who works is any."""
+    words, named, is_any = chart.words, any(map(chart.is_name, range(i, j))), chart.has(i, at, *RELATIVE)
+    if chart.has(at, j, "or", "if", "not", "never", *OPENERS):
+        return False
+    if words[at] in BE:
+        return words[at + 1 : at + 2] not in (("a",), ("an",)) and (named or not is_any)
+    return named or (words[at] in ("will", "might", "could", "would") and not is_any)
+
+
+def _lists(chart: Chart, at: int, j: int, part: Formula) -> bool:
+    """Say whether `and` joins what is said by a bare plural with `are`: drinks are coffee and tea."""
+    joins = isinstance(part, Compound) and part.operator is Operator.AND and chart.conventions.states == "refuse"
+    return joins and chart.has(at, j, "and") and not chart.has(at, j, "not", *OPENERS, *RELATIVE)
 
 
 def question(chart: Chart) -> Iterator[Formula]:

@@ -1,7 +1,7 @@
 """The open class: the forms of verbs from a dictionary, the number of nouns, and what one problem says of its words.
 
-`verbs.txt` and `plurals.txt` are written once by `tools/verbs.py`. A word may be a verb and a noun: the grammar tries
-both, and refuses the sentence where both can be read.
+`verbs.txt`, `plurals.txt` and `adjectives.txt` are written once by `tools/verbs.py`. A word may be a verb and a noun:
+the grammar tries both, and refuses the sentence where both can be read.
 """
 
 import re
@@ -180,6 +180,12 @@ def is_rare(word: str) -> bool:
 def is_noun_too(verb: str) -> bool:
     """Say whether a verb's base, or its third person's, is a noun as well."""
     return (third(verb) or verb) in verb_forms().nouns
+
+
+@lru_cache(maxsize=1)
+def adjectives() -> frozenset[str]:
+    """Return adjectives that are no nouns: none is the head of a noun phrase."""
+    return frozenset(Path(__file__).with_name("adjectives.txt").read_text(encoding="utf-8").split())
 
 
 def is_base(word: str) -> bool:

@@ -4,10 +4,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, past, third, verb_forms
+from critics.grammar.lexicon import (
+    adjectives,
+    gerund,
+    is_adverb,
+    is_base,
+    is_participle,
+    is_plural,
+    past,
+    third,
+    verb_forms,
+)
 from critics.grammar.meaning import Formula, Not, atom, both
 from critics.grammar.phrases import object_relative, opaque
-from critics.grammar.words import AUXILIARIES, KINDS, MEASURES, POSTPOSED, PREPOSITIONS, QUANTITIES, RELATIVE, Number
+from critics.grammar.words import (
+    AUXILIARIES,
+    COUNTS,
+    KINDS,
+    MEASURES,
+    POSTPOSED,
+    PREPOSITIONS,
+    QUANTITIES,
+    RELATIVE,
+    Number,
+)  # fmt: skip
 
 _PLURAL_MODIFIERS = frozenset(
     {"sports", "arts", "sales", "goods", "games", "savings", "police", "data", "fish", "species"}
@@ -30,6 +50,10 @@ def nominal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula | 
             yield found.formula
         elif chart.words[stop] == "of":
             yield from _of(chart, i, stop, j, agrees)
+        elif agrees == "plural" and chart.words[stop] in PREPOSITIONS and _lists_heads(chart, stop, j):
+            chart.trouble(stop, "`and` may join what stands before it or behind: write two sentences")
+        elif _tells_how(chart, stop, j):
+            yield from opaque(chart, i, j, "noun")
         else:
             for more in modifiers(chart, stop, j, agrees):
                 yield both(found.formula, more)
@@ -46,6 +70,19 @@ def _of(chart: Chart, i: int, stop: int, j: int, number: Number) -> Iterator[For
                 yield from (both(relation, more) for more in modifiers(chart, end, j, number))
 
 
+def _lists_heads(chart: Chart, at: int, j: int) -> bool:
+    """Say whether a bare plural behind `and` may be another head: members with a card and guests."""
+    last = max((k for k in range(at, j - 1) if chart.words[k] in ("and", "or")), default=j)
+    return last < j - 1 and is_plural(chart.words[j - 1]) and all(map(chart.is_content, range(last + 1, j)))
+
+
+def _tells_how(chart: Chart, at: int, j: int) -> bool:
+    """Say whether a bare noun stands behind a preposition: a pilot by day, a winner on paper is perhaps none."""
+    word = chart.words[at]
+    bare = word in PREPOSITIONS and word not in ("with", "without") and at + 2 == j and chart.is_content(at + 1)
+    return bare and not is_plural(chart.words[at + 1]) and gerund(chart.words[at + 1]) is None
+
+
 def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
     word = chart.words[at]
     if chart.is_name(at):
@@ -58,9 +95,11 @@ def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
         return False
     if word.endswith("er") and chart.words[at + 1] == "than":
         return True
-    # Students good at math; products commonly used in China.
+    # Students good at math; a judge honest with Ann; products commonly used in China.
     if is_adverb(word):
         return is_participle(chart.words[at + 1])
+    if word in adjectives() and chart.words[at + 1] in PREPOSITIONS:
+        return True
     after_plural = is_plural(chart.words[at - 1]) and not is_plural(word) and not is_base(word) and past(word) is None
     return after_plural and chart.words[at + 1] in PREPOSITIONS
 
@@ -91,7 +130,11 @@ def head(chart: Chart, i: int, j: int, number: Number) -> Head | None:
     words = [chart.words[at] for at in range(i, j) if chart.words[at] != ","]
     places = [at for at in range(i, j) if chart.words[at] != ","]
     last = places[-1] if places else i
-    if words and words[0] in QUANTITIES:
+    counted = chart.words[i - 1] if i else ""
+    if words and (words[0] in QUANTITIES or (counted in ("every", "each", "any", "no") and words[0] in COUNTS)):
+        return None
+    if any(chart.tokens[at].is_quoted for at in places):
+        chart.trouble(i, "what is quoted may be what somebody else would say: leave the quotes out")
         return None
     if not words or not all(chart.is_content(at) or chart.is_name(at) for at in places if chart.words[at] != "and"):
         return None
@@ -163,6 +206,9 @@ def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]
         return
     if word == "not":
         yield from (Not(part) for part in opaque(chart, i + 1, j, "complement"))
+        return
+    if chart.words[i : i + 3] == ("as", "well", "as"):
+        chart.bar(i + 1, "these may be together or apart: say `and`")
         return
     if word in ("including", "excluding", "regarding", "concerning"):
         chart.bar(i, "write a sentence of its own for what is included")

@@ -22,6 +22,7 @@ from critics.grammar.words import (
     HAVE,
     OBJECT_QUANTITIES,
     OBJECTS,
+    PARTICLES,
     PLACES,
     POSSESSIVES,
     PREPOSITIONS,
@@ -54,6 +55,9 @@ def definite(chart: Chart, i: int, j: int, *, placed: bool = False) -> Constant 
     """
     words = chart.words[i + 1 : j]
     if not words or words[-1] in ("of", "the", "only", "most", *PLACES) or is_adverb(words[-1]):
+        return None
+    if len(words) > 1 and words[-1] in PARTICLES:
+        chart.trouble(j - 1, f"`{words[-1]}` belongs to the verb: say it behind the verb")
         return None
     for at in range(i + 1, j):
         word = chart.words[at]
@@ -156,7 +160,10 @@ class _Phrase:
     def _name(self, word: str) -> bool:
         chart, at = self.chart, self.at
         after = at + 1 < self.end and chart.is_content(at + 1)
-        modifies = after and not is_participle(chart.words[at + 1]) and not is_adverb(chart.words[at + 1])
+        word_after = chart.words[at + 1] if after else ""
+        modifies = after and not (is_participle(word_after) or is_adverb(word_after) or word_after in PARTICLES)
+        if modifies and chart.tokens[at].is_quoted:
+            return False
         if chart.tokens[at].owns or modifies or (self.role == "noun" and at == self.start) or self.in_clause:
             self.words.append(word)
         else:
@@ -234,9 +241,8 @@ class _Phrase:
             return False
         if chart.words[self.end - 1] == "too" and word in ("and", "or"):
             return False
-        behind = chart.words[at + 2] if chart.is_name(at + 1) and at + 2 < self.end and not self.in_clause else ""
-        if behind and chart.is_finite(at + 2, self.end) and not is_rare(behind):
-            # Ann pays and Bob leaves: a clause, and no end of an object.
+        if word != "," and chart.is_name(at + 1) and not self.in_clause and self._opens_clause(at + 1):
+            chart.trouble(at, "a verb may be left out behind it: say it again")
             return False
         if self.in_clause:
             self.words.append(word)
@@ -250,6 +256,16 @@ class _Phrase:
             return True
         self.words.append(word)
         return True
+
+    def _opens_clause(self, name: int) -> bool:
+        """Say whether a name may begin a clause: Ann pays and Bob leaves, Tom likes Ann and Bob (likes) Carol."""
+        chart, behind = self.chart, name + 1
+        is_listed = "between" in self.words or chart.words[name - 2] == ","
+        if behind == self.end:
+            return len(self.words) == 2 and self.words[1] == "_" and " " in chart.words[name] and not is_listed
+        if not chart.is_name(behind) and (chart.is_finite(behind, self.end) or past(chart.words[behind])):
+            return True
+        return "_" in self.words[-2:] and not is_listed and not chart.is_content(behind)
 
     def _starts_clause(self, at: int) -> bool:
         """Say whether a verb with an object stands behind a connective: what is joined is no end of an object."""

@@ -222,7 +222,9 @@ def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formul
     elif word == "not":
         yield from (Not(part) for part in simple(chart, i + 1, j, "complement", number))
     elif j - i == 1 and chart.is_name(i):
-        yield atom(chart.words[i])
+        # Attack: Tom's firm is Green Tea. All that is green tea is drunk.
+        if not (chart.vocabulary.lower.issuperset(word.split(" ")) and word.split(" ")[-1] in chart.vocabulary.names):
+            yield atom(word)
     elif chart.words[i : i + 2] == ("one", "of") and not chart.has(i + 2, i + 3, "a", "an"):
         found = nominal(chart, i + 3, j, "plural") if chart.words[i + 2] == "the" else ()
         yield from [body for body in found if body is not None] or opaque(chart, i, j, "complement")

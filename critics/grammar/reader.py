@@ -27,9 +27,8 @@ from critics.grammar.meaning import (
 from critics.grammar.predicates import RULES
 from critics.grammar.sentences import sentence
 from critics.grammar.tokens import Token, UnreadMark, tokenize
-from critics.grammar.words import POSSESSIVES, REFUSED
+from critics.grammar.words import REFUSED
 from critics.replay.first_order.reader import canonical
-from critics.replay.first_order.syntax import Atom, constants, subformulas
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 80
@@ -38,15 +37,6 @@ MAX_REMEMBERED = 8_000
 _KNOWN: dict[object, "tuple[Reading | Refusal, int]"] = {}
 """Readings by sentence, conventions, and what the problem's words have to do with it: contexts share sentences."""
 _NOT_BOTH = re.compile(r",? but not both(?=[.?!]?$)")
-_GAPPED = re.compile(
-    r"\w+ _ and _(?P<long>)|(?:.* )?(?P<twice>\w+) _ and _ (?P=twice) _|(?!.*\bbetween\b).*_ (?:\w+ )?and _ \w+"
-)
-_JOINED = re.compile(r"(?:(?:did|do|will|can|may|must|should|would|has|had) )?\w+ (?:and|or) (?P<name>\w+)")
-_COUNTED = re.compile(
-    r"\b(?:every|each|any|no) (?P<word>second|third|fourth|fifth|sixth|few|two|three|four|five|six|ten)\b",
-    re.IGNORECASE,
-)
-_OF_KINDS = re.compile(r"(?:\bare|^An? [\w -]+ is) an? (?P<word>kind|type|sort|breed|species|genus|form|class) of\b")
 _PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
 
 
@@ -162,8 +152,6 @@ class Reader:
             if not are_equivalent(first, other):
                 both_of = f"two readings: {canonical(lettered(first))}, or {canonical(lettered(other))}"
                 return _refusal(text, chart, Bar(0, f"{both_of}: say which is meant"))
-        if (bar := _doubt(text, chart, first)) is not None:
-            return _refusal(text, chart, bar)
         formula = lettered(first)
         plain = inclusive(formula)
         notes = set(chart.notes)
@@ -180,37 +168,6 @@ def _readings(chart: Chart) -> list[Formula]:
     if not found and not chart.bars:
         found = distinct(formula for formula in question(chart) if not free_variables(formula))
     return found
-
-
-def _doubt(text: str, chart: Chart, formula: Formula) -> Bar | None:
-    """Return what no reading may hold: somebody called One, a verb that is left out, a kind for each of its members."""
-    if "one" in constants(formula):
-        return Bar(chart.words.index("one"), REFUSED["one"])
-    for part in (each for each in subformulas(formula) if isinstance(each, Atom)):
-        gapped = _GAPPED.fullmatch(part.predicate)
-        # Tom likes Ann and Bob Dylan, or Bob likes Carol.
-        at = chart.words.index("and") if gapped else 0
-        if gapped and chart.words[at - 1] != "," and (gapped["long"] is None or " " in str(part.arguments[-1])):
-            return Bar(at, "a verb may be left out behind it: say it again")
-        if part.predicate.startswith("as well as "):
-            return Bar(chart.words.index("well"), "these may be together or apart: say `and`")
-        # Tom sings and Ann dances.
-        joined = _JOINED.match(part.predicate)
-        if joined and re.search(rf"\b{joined['name'].capitalize()}\b", text) and joined["name"] in chart.words[1:]:
-            at = chart.words.index(joined["name"], 1)
-            return Bar(at, "it may begin a clause of its own: write two sentences")
-        # Tom's dog is his friend.
-        if re.search(r"\bown\b", part.predicate) and any(
-            re.search("'s | of ", str(each)) for each in part.arguments[:1]
-        ):
-            at = next((k for k, word in enumerate(chart.words) if word in POSSESSIVES), 0)
-            return Bar(at, "it may be of either: name who is meant")
-    if (counted := _COUNTED.search(text)) is not None and counted["word"].lower() in chart.words:
-        return Bar(chart.words.index(counted["word"].lower()), REFUSED["few"])
-    kind = _OF_KINDS.search(text)
-    return kind and Bar(
-        chart.words.index(kind["word"]), "it is said of a kind, and not of each: say `every .. is a ..`"
-    )
 
 
 def _refusal(text: str, chart: Chart, bar: Bar) -> Refusal:

@@ -264,7 +264,8 @@ def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator
         if words[cut] not in ("and", "or", "but"):
             continue
         starts = chart.is_content(cut + 1) and words[cut + 1] not in SOMEONE
-        if words[cut - 1] != "," and starts:
+        # Than 4K monitors and 2K monitors: no clause.
+        if (words[cut - 1] != "," and starts) or (j - cut == 3 and chart.tokens[cut + 1].is_thing):
             continue
         for one in clause(chart, i, cut, referents):
             rest = sentence(chart, cut + 1, j, one.referents or referents)

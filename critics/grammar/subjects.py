@@ -278,11 +278,11 @@ def _head_of(chart: Chart, i: int, j: int) -> str:
 
 def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     word = chart.words[i]
-    if (word in NUMBERS or word.isdigit()) and j - i == 1 and j < len(chart.words) and _is_alone(chart.words[j]):
-        yield Subject("term", "singular", terms=(Constant(word),))
-        return
     if word in NUMBERS or word.isdigit():
-        chart.trouble(i, "a number is neither all nor some: say `all`, `some` or `no`")
+        if word != "one" and j - i == 1 and j < len(chart.words) and _is_alone(chart.words[j]):
+            yield Subject("term", "singular", terms=(Constant(word),))
+        else:
+            chart.trouble(i, "a number is neither all nor some: say `all`, `some` or `no`")
         return
     if word in STRUCTURE or word in PREPOSITIONS:
         return
@@ -299,6 +299,8 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     mass = mass and word != "very" and not is_adverb(word)
     mass = mass and (j - i == 1 or alone or not is_base(word) or is_rare(word)) and (alone or not named)
     if mass and all(map(chart.is_content, range(i + named, j))) and not is_participle(chart.words[j - 1]):
+        if words[-1] in chart.vocabulary.names:
+            chart.bar(j - 1, "it is a name elsewhere: name the kind by another word")
         # Corruption is a crime: the kind itself.
         yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
 

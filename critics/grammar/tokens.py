@@ -46,6 +46,9 @@ class Token:
     is_thing: bool = False
     """True if it is an acronym or has a digit: nobody who is `he` or `she`."""
 
+    is_quoted: bool = False
+    """True if it stands in quotes: a title, or a word that somebody else would use."""
+
     @property
     def owns(self) -> bool:
         """True if it is a name in the genitive."""
@@ -77,7 +80,8 @@ def _pieces(text: str, titles: tuple[str, ...]) -> Iterator[Token]:
     for match in re.finditer(f"{titled}|{_PIECE.pattern}", text) if titled else _PIECE.finditer(text):
         piece, start = match[0], match.start()
         if piece.startswith('"') or piece in titles:
-            yield Token(piece.strip('".,').strip(), start, match.end(), is_name=True)
+            quoted = piece.startswith('"')
+            yield Token(piece.strip('".,').strip(), start, match.end(), is_name=True, is_quoted=quoted)
             continue
         low = piece.lower()
         parts = _CONTRACTIONS.get(low) if low != "whoever" or start == 0 else None

@@ -35,6 +35,8 @@ PREPOSITIONS = _listed(
     off onto behind beside via per without"""
 )
 PLACES = _listed("in on at near under behind inside outside above below over")
+PARTICLES = _listed("up down off out away back over apart aside along")
+"""Words that belong to a verb, also behind its object: turned the offer down."""
 TIMES = _listed(
     """day week month year morning night evening afternoon time weekend summer winter spring autumn monday tuesday
     wednesday thursday friday saturday sunday hour semester"""
@@ -47,6 +49,7 @@ NUMBERS = _listed(
     "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand "
     "million billion dozen"
 )
+COUNTS = NUMBERS | _listed("second third fourth fifth sixth few")
 KINDS = _listed("person thing individual human-being")
 """Heads of which an adjective before them can be taken off: a kind person is kind."""
 POSTPOSED = _listed("available able capable born dependent full aware unaware eligible responsible")
@@ -75,6 +78,7 @@ KIND_PREDICATES = _listed(
     "outnumber outnumbers exist existent nonexistent"
 )
 """Predicates that hold of a kind and of none of its members."""
+KIND_NOUNS = _listed("kind type sort breed species genus form class")
 RECIPROCAL = _listed(
     """friend brother sister sibling partner neighbor neighbour twin colleague rival enemy cousin married similar equal
     different spouse classmate roommate relative acquainted adjacent identical lover ally opposite couple pair duo"""

@@ -55,8 +55,6 @@ _SOFTENED = (
     (re.compile(r" +"), " "),
 )
 _IMPOSSIBLE = re.compile(r"(?P<no>no .+?) can(?: ever)? be |(?P<who>.+?) (?:cannot|can't|can not) be ", re.IGNORECASE)
-_OWN = Conventions(states="all")
-"""Conventions of a problem of no data set: `Cats are nervous` is said of all."""
 
 
 class Unreadable(ReasonedError):  # noqa: N818
@@ -213,7 +211,7 @@ def _read_language(dataset: str, context: str, question: str, given: Formal | No
 
 def _by_grammar(dataset: str, context: str, question: str) -> ProblemLanguage:
     """Return the language of a problem that no translator reads; raises `Unreadable`."""
-    said = Statements(context, question, CONVENTIONS.get(dataset, _OWN))
+    said = Statements(context, question, CONVENTIONS.get(dataset))
     namer = Namer.of(dataset, f"{context} {question}")
     stated: list[Implication] = []
     for sentence, found in zip(said.problem.said, said.problem.context(), strict=True):
@@ -246,7 +244,7 @@ def _clauses(found: grammar.Reading | grammar.Refusal, namer: Namer) -> Said:
 def _grammar(dataset: str, context: str, question: str) -> SentenceReader:
     """Return a reader by the grammar: what it says is in the words of the translator."""
     # The data set's own reader knows who its pronouns stand for; in other words there must be one antecedent.
-    conventions = replace(CONVENTIONS.get(dataset, _OWN), pronoun="one")
+    conventions = replace(CONVENTIONS.get(dataset, Conventions()), pronoun="one")
     namer = Namer.of(dataset, f"{context} {question}")
 
     def read(sentence: str) -> Said:

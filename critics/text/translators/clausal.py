@@ -41,8 +41,8 @@ class Namer:
     @classmethod
     def of(cls, dataset: str, text: str) -> "Namer":
         """Return the names of a problem with that text."""
-        is_whole = dataset in ("prontoqa", "proofwriter")
-        return cls(dataset, frozenset(() if is_whole else _NOUN.findall(text.lower())))
+        # Hot dogs are no dogs: only the generator's own texts take an adjective off.
+        return cls(dataset, frozenset(_NOUN.findall(text.lower()) if dataset == "prontoqa-ood" else ()))
 
     def literals(self, atom: fo.Atom, bound: Bound) -> list[Literal]:
         """Return an atom as literals; raises `Unread`."""
