@@ -78,6 +78,8 @@ class Refusal:
     start: int
     end: int
     why: str
+    readings: tuple[Reading, ...] = field(default=(), repr=False, compare=False)
+    """The readings between which nothing in the sentence decides."""
 
 
 class Reader:
@@ -151,14 +153,19 @@ class Reader:
 
             if not are_equivalent(first, other):
                 both_of = f"two readings: {canonical(lettered(first))}, or {canonical(lettered(other))}"
-                return _refusal(text, chart, Bar(0, f"{both_of}: say which is meant"))
-        formula = lettered(first)
-        plain = inclusive(formula)
-        notes = set(chart.notes)
-        if plain != formula:
-            notes.add("either: at least one")
-        exclusive = formula if plain == formula else rebuilt_exclusive(formula)
-        return Reading(text, plain, exclusive, tuple(sorted(notes)), chart.tokens, chart.vocabulary)
+                refusal = _refusal(text, chart, Bar(0, f"{both_of}: say which is meant"))
+                return replace(refusal, readings=tuple(_reading(text, chart, each) for each in (first, *others)))
+        return _reading(text, chart, first)
+
+
+def _reading(text: str, chart: Chart, found: Formula) -> Reading:
+    formula = lettered(found)
+    plain = inclusive(formula)
+    notes = set(chart.notes)
+    if plain != formula:
+        notes.add("either: at least one")
+    exclusive = formula if plain == formula else rebuilt_exclusive(formula)
+    return Reading(text, plain, exclusive, tuple(sorted(notes)), chart.tokens, chart.vocabulary)
 
 
 def _readings(chart: Chart) -> list[Formula]:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from critics.grammar.chart import Conventions
 from critics.grammar.reader import Reader, Reading, Refusal
+from critics.replay.first_order.syntax import constants
 
 _BOUNDARY = re.compile(r"(?<=[.?!])(?P<closing>[\"'”’)]?)\s+(?=[\"'“‘(\[]?[A-Z0-9])|\s*\n+\s*")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs|e\.g|i\.e))\.[\"'”’)]?$")
@@ -63,8 +64,16 @@ class ProblemReader:
         return list(map(self._stated, self.said))
 
     def question(self) -> Reading | Refusal:
-        """Read what is asked."""
-        return self.reader.read(self.asked)
+        """Read what is asked.
+
+        Of two readings the one is meant whose names are the context's: is Paul allergic to milk, of no `Paul allergic`.
+        """
+        found = self.reader.read(self.asked)
+        if not isinstance(found, Refusal) or not found.readings:
+            return found
+        told = {name for each in self.context() if isinstance(each, Reading) for name in constants(each.formula)}
+        meant = [each for each in found.readings if (named := constants(each.formula)) and set(named) <= told]
+        return meant[0] if len(meant) == 1 else found
 
     def _stated(self, text: str) -> Reading | Refusal:
         end = len(text)
@@ -85,8 +94,7 @@ def problem_reader(
 
 def read_text(context: str, question: str | None = None, axioms: Iterable[str] = ()) -> list[Reading | Refusal]:
     """Read the sentences of a context, then declared axioms, then the question; the words of all settle the names."""
-    said = [*sentences(context), *(piece for axiom in axioms for piece in sentences(axiom))]
-    if question is not None:
-        said.append(claim(question))
-    reader = Reader(said)
-    return [reader.read(sentence) for sentence in said]
+    declared = [piece for axiom in axioms for piece in sentences(axiom)]
+    read = problem_reader(context, question or "", None, tuple(declared))
+    found = list(map(read.reader.read, (*read.said, *declared)))
+    return found if question is None else [*found, read.question()]

@@ -32,6 +32,7 @@ _JOINED: dict[tuple[str, ...], str] = {
     ("she/he",): "he",
 }
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "\u00a0": " "})
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _DASH = re.compile(r"(?<=\w)–(?=\w)")
 
 
@@ -105,7 +106,9 @@ def _named(raw: list[Token], vocabulary: Vocabulary) -> Iterator[Token]:
             yield _lowered(token)
             continue
         after = raw[at + 1] if at + 1 < len(raw) else None
-        if _is_capital(raw, at, run, vocabulary) or (run and (token.word.isdigit() or _links(token, after, raw, at))):
+        if _is_capital(raw, at, run, vocabulary) or (
+            run and (_NUMBER.fullmatch(token.word) or _links(token, after, raw, at))
+        ):
             run.append(token)
             if token.word.endswith(("'s", "'")):
                 yield from _closed(run)
@@ -157,6 +160,10 @@ def _links(token: Token, after: Token | None, raw: list[Token], at: int) -> bool
     return token.word == "the" and raw[at - 1].word == "of" and after.word[:1].isupper()
 
 
+_WEATHER = re.compile(
+    r"it (?:(?:is|was|will|does|did|has|had|can|may|might)(?: not)? )?(?:rain|snow|drizzle|thunder|storm)(?:s|ed|ing)?"
+    r"(?= (?:,|and|or|but|then|so|when|if|unless|because|outside|today|now|in|at|on) |$| ?$)"
+)
 _IF_NOT = re.compile(r"or (?:, )?if (?:not|(?:he|she|it|they) (?:do|does|is|are|can|did|was|were)( not)?) ,(?: then)? ")
 
 
@@ -171,7 +178,12 @@ def _joined(tokens: list[Token]) -> Iterator[Token]:
             yield tokens[at]
             at += len(idle[0].split())
             continue
-        if words == ("at", "least", "one") and (at == 0 or tokens[at - 2].word == "there"):
+        said = " ".join(token.word for token in tokens[at : at + 5]) if words[0] == "it" else ""
+        if _WEATHER.match(f"{said} "):
+            # It rains: the weather is what does.
+            yield from (Token(word, tokens[at].start, tokens[at].end) for word in ("the", "weather"))
+            at += 1
+        elif words == ("at", "least", "one") and (at == 0 or tokens[at - 2].word == "there"):
             yield Token("some", tokens[at].start, tokens[at + 2].end)
             at += 3
         elif words[:2] in _JOINED or words[:1] in _JOINED:

@@ -1,11 +1,18 @@
-"""Proofs under an assumption: by contradiction, of a conditional, and case by case."""
+"""The state of a text that is being tried, and proofs under an assumption: by contradiction, and case by case."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from critics.formats.english.entailed_text import BadMove, Case, Step
+from critics.formats.english.reasons import joined, left_out
 from critics.logic.first_order.knowledge import Knowledge, RuleSupport
-from critics.logic.first_order.shapes import conditions, is_choice, stronger
+from critics.logic.first_order.shapes import conditions, is_choice, is_fact, stronger
+from critics.logic.first_order.solvers import Answer
+from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import Compound, Formula, Operator, conjuncts, key, negated
+from critics.text.english import moves
+from critics.verdict import TimedOut, Unproved
+from critics.verdict.conclusion import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +50,131 @@ def by_cases(known: Knowledge, claim: Formula) -> RuleSupport | None:
 
 def _rules(known: Knowledge) -> list[tuple[int, ...]]:
     return [(), *((place,) for place in known.rules)]
+
+
+class Trying:
+    """A text being tried: what is known, what was claimed, and what is assumed."""
+
+    def __init__(self, case: Case, known: Knowledge) -> None:
+        self.case, self.known = case, known
+        self.steps: list[Step] = []
+        self.unsaid: dict[str, None] = {}
+        self.claims: list[Formula] = []
+        self.claimed: Formula | None = None
+        """What the move claims that is being tried."""
+        self.num_moves = 0
+        self.num_before = 0  # Claims of earlier sentences.
+        self.read_out: set[int] = set()
+        """Rules of the context that were said since the last step."""
+        self.supposed: Supposition | None = None
+        self.would: Supposition | None = None
+        """The condition of the last `if .. would ..`, and what would be under it."""
+        self.labels: dict[int, list[Formula]] = {}
+        """By the number that stands before a sentence what it claims; negative in `Step 4: ..`."""
+        self.index, self.text = 0, ""
+
+    def _bad(self, reason: str, why: str) -> BadMove:
+        return BadMove(self.index, self.text, Refusal(Unproved, reason, f"{self.text!r}: {why}"))
+
+    def _numbered(self, number: int) -> list[int]:
+        """Return the places of what is cited by a number: the text's own sentence, or a premise."""
+        if number in self.labels:
+            places = [
+                self.known.keys.get(key(part)) for said in self.labels[number] for part in (said, *conjuncts(said))
+            ]
+            return list(dict.fromkeys(place for place in places if place is not None))
+        if number not in self.case.places:
+            raise self._bad("unsupported_sentence", "a premise of that number is not there, or is not read")
+        return [self.case.places[number]]
+
+    def _supported(self, part: Formula, wanted: Sequence[int], because: int = 0, is_drawn: bool = False) -> int | None:
+        """Know one more claim; return the place of the rule that it needs. Raises `BadMove`."""
+        supposed = self.supposed
+        found = self.known.support(part, wanted, assuming=supposed is not None)
+        if supposed is not None:
+            supposed.said.append(part)
+        elif found is None:
+            recent = self.claims[-(because if is_fact(part) else 4) :] if because or not is_fact(part) else []
+            only = self.read_out if is_drawn else None
+            found = joined(self.known, part, recent, wanted, only)
+            found = by_cases(self.known, part) if found is None and (because or is_drawn) else found
+        if found is None:
+            whole = self.known.follows(part, range(len(self.known.formulas)))
+            if whole is Answer.UNDECIDED:
+                refusal = Refusal(TimedOut, "solver_budget", f"{self.text!r} takes too long")
+                raise BadMove(self.index, self.text, refusal)
+            if whole is Answer.UNSATISFIABLE:
+                raise self._bad("skipped_steps", "it follows in several steps")
+            bad = self._bad("unsupported_sentence", "it does not follow")
+            bad.claim = part
+            raise bad
+        self.steps.append(Step(self.index, part if supposed is None else supposed.implies(part)))
+        self.unsaid |= {canonical(self.known.formulas[place]): None for place in left_out(self.known, part, found.rule)}
+        self.known.add(part)
+        return found.rule
+
+    def _suppose(self, formula: Formula) -> None:
+        """Assume something for a while."""
+        self._close()
+        if key(formula) in self.known.keys or key(negated(formula)) in self.known.keys:
+            raise self._bad("unsupported_sentence", "it is known, or its denial is")
+        self.supposed = Supposition(formula, len(self.known.formulas))
+        self.known.add(formula)
+
+    def _close(self, proved: Formula | None = None) -> None:
+        """Give up an assumption: what was said under it holds if it does, or its denial is proved."""
+        supposed, self.supposed = self.supposed, None
+        if supposed is None:
+            return
+        if not supposed.said:
+            raise self._bad("unsupported_sentence", "the assumption before it is used for nothing")
+        self.known.forget(supposed.start)
+        found = list(map(supposed.implies, supposed.said)) if proved is None else [proved]
+        # They are said before the sentence that ends the proof.
+        self.claims[self.num_before : self.num_before] = found
+        for said in found:
+            self.known.add(said)
+
+    def _refute(self, supposed: Supposition, move: moves.Contradicts, formula: Formula | None) -> None:
+        """Give up an assumption that contradicts what is known, which is what was said last, or what is named."""
+        named = [self.known.formulas[at] for number in move.cited for at in self._numbered(number)]
+        if move.step is not None:
+            named += self.labels.get(-move.step) or self.labels.get(move.step, [])
+            if not named:
+                raise self._bad("unsupported_sentence", "that step is not there")
+        if formula is not None:
+            self._supported(formula, ())
+            named.append(formula)
+        # `But Tom is not warm` is said of what is, and not under the condition.
+        told = supposed.said if self.would is None else [*supposed.said, *self.claims[-1:]]
+        if not is_contradicted(self.known, named or told):
+            raise self._bad("unsupported_sentence", "nothing contradicts it")
+        denial = negated(supposed.assumed)
+        self._close(denial)
+        self.would = None
+        self.steps.append(Step(self.index, denial))
+        self.num_moves += 1
+
+    def _enter(self) -> Supposition:
+        """Assume the condition of `if .. would ..` once more, with what would be under it."""
+        assert self.would is not None
+        self.supposed = Supposition(self.would.assumed, len(self.known.formulas), list(self.would.said))
+        for each in (self.would.assumed, *self.would.said):
+            self.known.add(each)
+        return self.supposed
+
+    def _imagined(self, formula: Formula) -> None:
+        """Hold what is said to be so if something were to the condition that was named last."""
+        if self.would is None:
+            # Attack: Tom would be warm, of which nobody says that he is.
+            raise self._bad("unsupported_sentence", "it says what would be, and names no condition")
+        if self.known.gives(formula, self.known.facts):
+            raise self._bad("unsupported_sentence", "it says less than what is known")
+        supposed = self._enter()
+        self._supported(formula, ())
+        self.supposed = None
+        self.known.forget(supposed.start)
+        self.would.said.append(formula)
+        self.claimed = self.would.implies(formula)
+        self.known.add(self.claimed)
+        self.num_moves += 1

@@ -12,6 +12,8 @@ from itertools import islice
 
 from critics.formats.english.trial import Trial
 from critics.formats.horn import derivation
+from critics.grammar.reader import Reading
+from critics.grammar.text import read_text
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import CONTROLLED
@@ -87,12 +89,18 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
         return verdict
     by_grammar = _by_grammar(problem, attempt)
     is_read = is_unread and not has_reader and not isinstance(by_grammar, Malformed | CriticError)
+    if isinstance(verdict, CriticError) and isinstance(by_grammar, Malformed) and _is_context_read(problem):
+        by_grammar, is_read = replace(by_grammar, answer=verdict.answer), True
     if is_read or isinstance(by_grammar, Certified):
         return by_grammar
     # What is lacking, as the grammar has it.
     told = by_grammar.feedback
     is_told = not has_reader and verdict.reason == "unsupported_sentence" and told.startswith(verdict.feedback)
     return replace(verdict, feedback=told) if is_told else verdict
+
+
+def _is_context_read(problem: Problem) -> bool:
+    return all(isinstance(each, Reading) for each in read_text(problem.context))
 
 
 def _by_grammar(problem: Problem, attempt: Attempt) -> Verdict:

@@ -206,7 +206,8 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
         found = moves(text, statements.reads, problem.question, statements.is_fact) if line.is_readable else None
         assumes = found is not None and any(isinstance(move, Assumed) for move in found)
         if found is None or (assumes and semantics_of(settled(problem)).forward):
-            why = f"{line.passage.text!r}{': nothing may be assumed here' if assumes else ' is not read'}"
+            word = statements.unread(text)
+            why = f"{line.passage.text!r}{': nothing may be assumed here' if assumes else f' is not read{word}'}"
             raise BadMove(index, line.passage.text, Refusal(Malformed, "not_read", why))
         spelled = [each for move in found for each in _spelled(move, problem, [*premises, goal], statements.last)]
         told.append(Told(line, tuple(_with_formulas(spelled, statements, index, line, exclusive=exclusive))))

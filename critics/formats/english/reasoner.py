@@ -5,48 +5,43 @@ known. So is a citation of a premise that does not say so, or has nothing to do 
 """
 
 import re
-from collections.abc import Sequence
 
-from critics.formats.english.assumptions import Supposition, by_cases, is_contradicted
-from critics.formats.english.entailed_text import BadMove, Case, Outcome, Step
-from critics.formats.english.reasons import is_idle, is_stated, is_unfounded, joined, left_out, miscited
+from critics.formats.english.assumptions import Supposition, Trying
+from critics.formats.english.entailed_text import BadMove, Case, Outcome
+from critics.formats.english.reasons import is_idle, is_stated, is_unfounded, miscited
 from critics.logic.first_order.knowledge import Knowledge
 from critics.logic.first_order.shapes import asks_for, conditions, converses, is_fact, stronger
 from critics.logic.first_order.solvers import Answer
-from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import (
+    Compound,
     Formula,
     Not,
     conjuncts,
     constants,
     key,
     negated,
+    predicates,
 )
 from critics.text.english import moves
 from critics.text.english.statements import possibility, ruled_out
-from critics.verdict import Malformed, TimedOut, Unproved
+from critics.verdict import Malformed, Unproved
 from critics.verdict.conclusion import Refusal
 
+_WOULD = re.compile(r"\bwould\b")
 _STEP = re.compile(r"\A\W*step ([1-9]\d?)\b", re.IGNORECASE)
 
 
-class Reasoner:
+class Reasoner(Trying):
     """A text being tried against its context, move by move."""
 
     def __init__(self, case: Case) -> None:
-        self.case = case
         formulas = [formula for told in case.told for _, formula in told.moves if formula is not None]
         possible = [each for formula in formulas if (each := possibility(formula)) is not None]
         idle = [each for said in formulas for each in (*stronger(said), *conditions(said), *converses(said))]
         self._has_modals = any(map(possibility, (*case.premises, case.goal)))
-        self.known = Knowledge(case.premises, [*formulas, *possible, *idle, case.goal])
-        self.steps: list[Step] = []
-        self.unsaid: dict[str, None] = {}
-        self.claims: list[Formula] = []
+        super().__init__(case, Knowledge(case.premises, [*formulas, *possible, *idle, case.goal]))
         self.last_claims: list[Formula] = []
         self.value: str | None = None
-        self.num_moves = 0
-        self.num_before = 0  # Claims of earlier sentences.
         self.is_final = False
         self.before: moves.Move | None = None
         self.is_open = False  # True where the text says that the question itself is not known.
@@ -54,14 +49,12 @@ class Reasoner:
         """First sentence that calls something unknown: its place and its words."""
         self.hoped: tuple[int, str] | None = None
         """The first sentence that concludes what is asked before it is proved."""
-        self.read_out: set[int] = set()
-        """Rules of the context that were said since the last step."""
-        self.supposed: Supposition | None = None
+        self.early: tuple[int, str, Formula] | None = None
+        """The first answer, said before its proof: its place, its words, and what it says."""
+        self.applied: tuple[str | None, list[int]] | None = None
+        """Whom a rule is said to apply to, and the places of the rules that may be meant."""
         self.is_aside = False
         """True right behind another question than the one that is to be answered."""
-        self.labels: dict[int, list[Formula]] = {}
-        """By the number that stands before a sentence what it claims; negative in `Step 4: ..`."""
-        self.index, self.text = 0, ""
 
     def outcome(self) -> Outcome:
         """Return what is proved; raises `BadMove` for the first move that does not hold."""
@@ -69,15 +62,22 @@ class Reasoner:
             self.index, self.text = index, told.line.passage.text
             start = self.num_before = len(self.claims)
             for move, formula in told.moves:
+                self.claimed = formula
                 self._move(move, formula)
                 self.before = move
-                self.claims += [] if formula is None else [formula]
+                self.claims += [] if self.claimed is None else [self.claimed]
                 numbers = [] if told.line.item is None else [told.line.item]
                 numbers += [-int(number) for number in _STEP.findall(self.text)]
                 if isinstance(move, moves.Claim) and formula is not None:
                     for number in numbers:
                         self.labels.setdefault(number, []).append(formula)
             self.last_claims = self.claims[start:] or self.last_claims
+        if self.early is not None:
+            self.index, self.text, said = self.early
+            self._check_told(said, spelled=True)
+            self._supported(said, ())
+        if self.applied is not None:
+            raise self._bad("unsupported_sentence", "a rule is said to apply, and nothing follows by it")
         if self.doubted is not None and self.value != "unknown":
             # Attack: lengthen a proof by what nobody knows.
             self.index, self.text = self.doubted
@@ -94,9 +94,6 @@ class Reasoner:
             raise Refusal(Unproved, "goal_not_reached", "the text gives no reason for its answer")
         return Outcome(self.value, tuple(self.steps), tuple(self.unsaid))
 
-    def _bad(self, reason: str, why: str) -> BadMove:
-        return BadMove(self.index, self.text, Refusal(Unproved, reason, f"{self.text!r}: {why}"))
-
     def _move(self, move: moves.Move, formula: Formula | None) -> None:
         if self.is_final and not isinstance(move, moves.Judged):
             raise self._bad("answer_in_context", "the text goes on after its answer")
@@ -109,6 +106,11 @@ class Reasoner:
                 self._none_about(move)
             case moves.Converse():
                 self._check_converse()
+            case moves.Applies(cited=numbers):
+                cited = [at for number in numbers for at in self._numbered(number)]
+                self.applied = move.who, cited or sorted(self.read_out)
+                if not self.applied[1]:
+                    raise self._bad("unsupported_sentence", "no rule was said right before it")
             case moves.Aim(text="", force="asks"):
                 pass
             case moves.Aim():
@@ -123,8 +125,8 @@ class Reasoner:
                 return
             case moves.Assumed() if formula is not None:
                 self._suppose(formula)
-            case moves.Contradicts() if self.supposed is not None:
-                self._refute(self.supposed, move, formula)
+            case moves.Contradicts() if self.supposed is not None or self.would is not None:
+                self._refute(self.supposed or self._enter(), move, formula)
             case moves.Contradicts(bare=True) if isinstance(self.before, moves.Contradicts):
                 pass
             case moves.Contradicts(bare=True):
@@ -148,41 +150,6 @@ class Reasoner:
                 raise AssertionError(move)
         self.is_aside = False
 
-    def _suppose(self, formula: Formula) -> None:
-        """Assume something for a while."""
-        self._close()
-        if key(formula) in self.known.keys or key(negated(formula)) in self.known.keys:
-            raise self._bad("unsupported_sentence", "it is known, or its denial is")
-        self.supposed = Supposition(formula, len(self.known.formulas))
-        self.known.add(formula)
-
-    def _close(self, proved: Formula | None = None) -> None:
-        """Give up an assumption: what was said under it holds if it does, or its denial is proved."""
-        supposed, self.supposed = self.supposed, None
-        if supposed is None:
-            return
-        if not supposed.said:
-            raise self._bad("unsupported_sentence", "the assumption before it is used for nothing")
-        self.known.forget(supposed.start)
-        found = list(map(supposed.implies, supposed.said)) if proved is None else [proved]
-        # They are said before the sentence that ends the proof.
-        self.claims[self.num_before : self.num_before] = found
-        for said in found:
-            self.known.add(said)
-
-    def _refute(self, supposed: Supposition, move: moves.Contradicts, formula: Formula | None) -> None:
-        """Give up an assumption that contradicts what is known, which is what was said last, or what is named."""
-        named = [self.known.formulas[at] for number in move.cited for at in self._numbered(number)]
-        if formula is not None:
-            self._supported(formula, ())
-            named.append(formula)
-        if not is_contradicted(self.known, named or supposed.said):
-            raise self._bad("unsupported_sentence", "nothing contradicts it")
-        denial = negated(supposed.assumed)
-        self._close(denial)
-        self.steps.append(Step(self.index, denial))
-        self.num_moves += 1
-
     def _check_force(self, force: str) -> None:
         """Hold the question, said again as what is to be shown or was shown, to it."""
         if force != "asks" and key(negated(self.case.goal)) in self.known.keys:
@@ -193,8 +160,16 @@ class Reasoner:
 
     def _claim(self, move: moves.Claim, formula: Formula) -> None:
         formula = formula if self._has_modals else ruled_out(formula)
+        is_imagined = _WOULD.search(move.text) is not None and not any("would " in name for name in predicates(formula))
+        if is_imagined and self.supposed is None and not conditions(formula):
+            self._imagined(formula)
+            return
         if self.supposed is not None and (move.of_cases or self.supposed.is_condition_of(formula)):
             self._close()
+        is_plain = not (move.inferred or move.promise or move.cited or move.because or self.claims or self.supposed)
+        if is_plain and self._is_asked(formula) and self.known.support(formula) is None:
+            self._judged(moves.Judged("true", move.text), formula)
+            return
         possible = possibility(formula)
         is_given = move.promise is moves.Promise.QUOTED
         premises = range(self.known.num_premises)
@@ -234,16 +209,8 @@ class Reasoner:
                 # Attack: a premise of the context in the guise of a conclusion: Tom is kind, so Tom is a cat.
                 raise self._bad("unsupported_sentence", "it stands in the context, and does not follow from this")
 
-    def _numbered(self, number: int) -> list[int]:
-        """Return the places of what is cited by a number: the text's own sentence, or a premise."""
-        if number in self.labels:
-            places = [
-                self.known.keys.get(key(part)) for said in self.labels[number] for part in (said, *conjuncts(said))
-            ]
-            return list(dict.fromkeys(place for place in places if place is not None))
-        if number not in self.case.places:
-            raise self._bad("unsupported_sentence", "a premise of that number is not there, or is not read")
-        return [self.case.places[number]]
+        if is_imagined and isinstance(formula, Compound):
+            self.would = Supposition(formula.operands[0], 0, [formula.operands[1]])
 
     def _check_read_out(self, part: Formula, move: moves.Claim, rule: int | None) -> None:
         """Hold a step to the rules that were just read out, where some were."""
@@ -255,6 +222,11 @@ class Reasoner:
             # An instance of a rule is read out like the rule.
             self.read_out |= {rule, self.known.keys[key(part)]}
             return
+        if self.applied is not None:
+            (who, places), self.applied = self.applied, None
+            if rule not in places or (who is not None and who.lower() not in constants(part)):
+                # Attack: the first rule applies to Rex, so Tom is a mammal.
+                raise self._bad("unsupported_sentence", "it does not follow by the rule that is said to apply")
         said, self.read_out = self.read_out, set()
         is_sourced = move.because or move.cited or move.of_premises
         if not said or rule is None or rule in said or is_sourced or not is_fact(part):
@@ -309,37 +281,11 @@ class Reasoner:
         is_told = key(part) in (recent if move.of_last else told)
         return not is_told and not self.known.gives(part, own)
 
-    def _supported(self, part: Formula, wanted: Sequence[int], because: int = 0, is_drawn: bool = False) -> int | None:
-        """Know one more claim; return the place of the rule that it needs. Raises `BadMove`."""
-        supposed = self.supposed
-        found = self.known.support(part, wanted, assuming=supposed is not None)
-        if supposed is not None:
-            supposed.said.append(part)
-        elif found is None:
-            recent = self.claims[-(because if is_fact(part) else 4) :] if because or not is_fact(part) else []
-            only = self.read_out if is_drawn else None
-            found = joined(self.known, part, recent, wanted, only)
-            found = by_cases(self.known, part) if found is None and (because or is_drawn) else found
-        if found is None:
-            whole = self.known.follows(part, range(len(self.known.formulas)))
-            if whole is Answer.UNDECIDED:
-                refusal = Refusal(TimedOut, "solver_budget", f"{self.text!r} takes too long")
-                raise BadMove(self.index, self.text, refusal)
-            if whole is Answer.UNSATISFIABLE:
-                raise self._bad("skipped_steps", "it follows in several steps")
-            bad = self._bad("unsupported_sentence", "it does not follow")
-            bad.claim = part
-            raise bad
-        self.steps.append(Step(self.index, part if supposed is None else supposed.implies(part)))
-        self.unsaid |= {canonical(self.known.formulas[place]): None for place in left_out(self.known, part, found.rule)}
-        self.known.add(part)
-        return found.rule
-
     def _not_known(self, move: moves.NotKnown, told: Formula | None) -> None:
         premises = range(self.known.num_premises)
         formula = self.case.goal if told is None else told
         sides = (formula, negated(formula)) if move.both_ways else (formula,)
-        is_asked = key(formula) in (key(self.case.goal), key(negated(self.case.goal)))
+        is_asked = self._is_asked(formula)
         if move.of_last and is_asked and not any(self._told_last(each) for each in (formula, negated(formula))):
             # That the last sentence does not settle the question tells why the text goes on.
             self.num_moves += 1
@@ -359,6 +305,9 @@ class Reasoner:
             return
         self.num_moves += 1
         self.is_open = self.is_open or is_asked
+
+    def _is_asked(self, formula: Formula) -> bool:
+        return key(formula) in (key(self.case.goal), key(negated(self.case.goal)))
 
     def _told_last(self, formula: Formula) -> bool:
         """Say whether what was said last gives a formula by itself."""
@@ -407,7 +356,7 @@ class Reasoner:
             is_vague = self.text[:5].lower() in ("this ", "that ")
             kind, reason = (Malformed, "not_read") if is_vague else (Unproved, "unsupported_sentence")
             raise BadMove(self.index, self.text, Refusal(kind, reason, "something is judged behind the answer"))
-        self.is_final = move.is_final
+        self.is_final = move.is_final and bool(self.claims)
         if formula is not None and key(formula) != key(goal):
             if key(formula) == key(negated(goal)):
                 value = {"true": "false", "false": "true"}.get(value, value)
@@ -419,6 +368,11 @@ class Reasoner:
                 return
         if self.value is not None and self.value != value:
             raise self._bad("unsupported_sentence", "the text gives two answers")
+        if value != "unknown" and not self.claims and (self.early is not None or not move.because):
+            # The answer comes first, and its proof behind it.
+            self.early, self.is_final = (self.index, self.text, goal if value == "true" else negated(goal)), False
+            self.value, self.claimed = value, None
+            return
         self.value = value
         self.is_open = self.is_open or (value == "unknown" and formula is not None)
         if value != "unknown":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from critics.text.english import phrases, wording
 from critics.text.english.moves import (
     Aim,
+    Applies,
     Assumed,
     Claim,
     Contradicts,
@@ -60,6 +61,7 @@ _LEADS = (
 )  # fmt: skip
 _STEP = re.compile(r"(?i:(?:(?:the|our) (?:conclusion|result) )?(?:(?:of|in|from) )?step) ([1-9]\d?)")
 _IS_ANSWER = re.compile(r"(?:the )?(?:final )?answer\b", phrases.ANY_CASE)
+_INNER = re.compile(rf" [(\[](?:from |by |see |as per )?{phrases.SOURCE}[)\]](?= |$)", phrases.ANY_CASE)
 _ADVERB = re.compile(r"\b(?:actually|really|even) (?=[a-z])")
 
 
@@ -130,7 +132,7 @@ class _Sentence:
         about = wording.unquoted(match["about"] or "") if at < 2 else ""
         if about and not self.reads(about):
             return None
-        if value == "false" and not about and wording.OWN_ANSWER.match(text):
+        if value == "false" and not about and phrases.OWN_ANSWER.match(text):
             # Attack: deny one's own answer, in words that another takes for the answer `false`.
             return None
         return [Judged(value, about or None, is_final=not about and _IS_ANSWER.match(text) is not None)]
@@ -155,6 +157,8 @@ class _Sentence:
         """Nothing else follows; assume that A; this is a contradiction."""
         if phrases.EXHAUSTED.fullmatch(text) is not None:
             return [NothingElse()]
+        if (match := phrases.APPLIES.fullmatch(text)) is not None:
+            return [Applies("", match["who"] or match["who2"] or match["who3"], wording.cited(match))]
         if (match := phrases.ASSUMES.match(text)) is not None:
             rest = text[match.end() :]
             for then in [None, *re.finditer(r", (?:then|so|and) (?:(?:so|then),? )?", rest)]:
@@ -239,7 +243,7 @@ class _Sentence:
         return None
 
     def _unknown(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
-        if wording.DENIES.search(text) is None:
+        if phrases.DENIES.search(text) is None:
             return None
         # Few texts of data sets speak of what nobody knows.
         from critics.text.english.doubts import doubt
@@ -248,7 +252,7 @@ class _Sentence:
         if found is None or (text.lower().startswith(("it does", "it is not")) and self.reads(text)):
             return None
         about = found.about
-        if not about or wording.OF_TEXT.fullmatch(about):
+        if not about or phrases.OF_TEXT.fullmatch(about):
             return [NotKnown("", found.both_ways, found.directly, found.of_last)]
         if about == "the reverse":
             return [Converse()]
@@ -383,6 +387,11 @@ class _Sentence:
 
     def _backed(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         """A, according to premise 3; A (premise 3)."""
+        inner = list(_INNER.finditer(text))
+        if len(inner) > 1 and self._split(text, mode, depth) is None:
+            # Tom is signed (premise 2) and dated (premise 3).
+            numbers = tuple(number for each in inner for number in wording.cited(each))
+            return self.read(_INNER.sub("", text), replace(mode, cited=numbers), depth + 1)
         tag = phrases.TAGS.search(text)
         if tag is not None:
             promise = Promise.QUOTED if tag["quoted"] else Promise.SHOWN if tag["shown"] else Promise.GIVEN

@@ -21,6 +21,7 @@ from critics.replay.formula import Statement, parse_statement
 from critics.replay.kernel import Inference, Kernel, Kind, kind
 from critics.replay.semantics import Semantics, semantics_of
 from critics.text.background import background
+from critics.text.english.moods import indicative
 from critics.text.english.statements import CONVENTIONS, Statements
 from critics.text.reference import TRANSLATORS, possible, same_formal, saturation, translation
 from critics.text.translators import prontoqa, regular
@@ -248,6 +249,8 @@ def _grammar(dataset: str, context: str, question: str) -> SentenceReader:
     namer = Namer.of(dataset, f"{context} {question}")
 
     def read(sentence: str) -> Said:
+        if any(indicative(sentence)):
+            raise TranslationError(sentence, "it says what would be")
         try:
             # Each sentence has its own count of work.
             found = Statements(context, question, conventions).reading(sentence)

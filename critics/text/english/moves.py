@@ -122,10 +122,21 @@ class Assumed:
 
 
 @dataclass(frozen=True, slots=True)
+class Applies:
+    """The claim that a rule applies, or that its conditions are met: the next step is by this rule."""
+
+    text: str = ""
+    who: str | None = None
+    """Whom it is said to apply to: of them the next step is."""
+    cited: tuple[int, ...] = ()
+    """The premise; without one a rule that was just read out."""
+
+
+@dataclass(frozen=True, slots=True)
 class NothingElse:
     """The claim that nothing else follows."""
 
     text: str = ""
 
 
-Move: TypeAlias = Claim | NotKnown | NoneAbout | Converse | Judged | Aim | Contradicts | Assumed | NothingElse
+Move: TypeAlias = Claim | NotKnown | NoneAbout | Converse | Judged | Aim | Contradicts | Assumed | Applies | NothingElse

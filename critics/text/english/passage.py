@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from critics.text.english.tables import Cell, cells
 from critics.verdict.reading import Kind, Span
 
 TYPOGRAPHY = {
@@ -22,6 +23,12 @@ _WRAPPED = re.compile(
     r"\$?\\boxed\{(?:\\text\{)?(?P<boxed>[^{}$\\]{2,})\}{1,2}\$?|<(?P<tag>answer|final)>(?P<tagged>[^<>]{2,})</(?P=tag)>"
 )
 """An answer in a box or a tag, which is read as if it stood without."""
+_LATEX = re.compile(
+    r"(?P<arrow>\$?\s?\\(?:(?:Long|long)?(?:R|r)ightarrow|implies|to)\b\s?\$?)|(?P<so>\$?\\therefore\b\$?)"
+    r"|\\(?:text|textbf|textit|mathrm)\{(?P<text>[^{}\\$]*)\}|\\[()\[\]]|\\q?quad\b"
+    r"|(?<!\S)\${1,2}(?=\\text)|(?<=\})\${1,2}"
+)
+"""Arrows and text of LaTeX, which are read as if they stood without."""
 _RULE = re.compile(r"\s*(?:[-*_=]\s?){3,}\s*|\s*```\s*")
 _LINE_START = re.compile(
     r"[ ]*(?:#{1,6} +|> ?)*(?:[-*+] +)?"
@@ -29,7 +36,7 @@ _LINE_START = re.compile(
 )
 # Atomic, because it would else backtrack over a long row of dots.
 _END = re.compile(
-    r"(?<![.!?])[.!?]++(?![\"'][*_`]* +[*_]*[a-z])[\"')\]*_`]*+(?= |$)"
+    r"(?<![.!?])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)[.!?]++(?![\"'][*_`]* +[*_]*[a-z])[\"')\]*_`]*+(?= |$)"
     # `Tom is a cat. (given)` is one sentence.
     r"(?![ *_]*[(\[](?i:given|known|fact|premise|rule|stated|context|from|by|in)\b)|;(?= |$)",
 )
@@ -86,12 +93,27 @@ def repeated(said: Iterable[TextSentence]) -> int | None:
 
 def lines(completion: str, question: str = "") -> Iterator[TextSentence]:
     """Yield the sentences of a completion in order; a question that is said again word for word is one sentence."""
-    at = 0
-    for text in completion.split("\n"):
-        plain = "".join(TYPOGRAPHY.get(char, char) for char in text)
-        if _RULE.fullmatch(plain) is None:
+    at, kinds = 0, list[str]()
+    told = ["".join(TYPOGRAPHY.get(char, char) for char in text) for text in completion.split("\n")]
+    for plain, after in zip(told, [*told[1:], ""], strict=True):
+        row = cells(plain, after, kinds)
+        if row is not None:
+            yield from (_cell(plain, cell, at) for cell in row)
+        elif _RULE.fullmatch(plain) is None:
             yield from _sentences(plain, at, question)
-        at += len(text) + 1
+        at += len(plain) + 1
+
+
+def _cell(line: str, cell: Cell, at: int) -> TextSentence:
+    start, end, source, stop, label = cell
+    said, why = _unmarked(line, start, end, at), _unmarked(line, source, stop, at)
+    if why.text:
+        said = Passage(f"{said.text} ({why.text})", (*said.places, *why.places[:1] * 2, *why.places, why.places[-1]))
+    return TextSentence(said, label, _is_readable(said.text), label)
+
+
+def _is_readable(text: str) -> bool:
+    return _EXPECTED.issuperset(text) and _STUTTER.search(text) is None
 
 
 def _sentences(line: str, at: int, question: str) -> Iterator[TextSentence]:
@@ -104,9 +126,8 @@ def _sentences(line: str, at: int, question: str) -> Iterator[TextSentence]:
     for end in [*(end for end in ends if not asked < end < asked + len(question) or asked < 0), len(line)]:
         passage = _unmarked(line, start, end, at)
         if passage.text:
-            is_readable = _EXPECTED.issuperset(passage.text) and _STUTTER.search(passage.text) is None
             item = label if label is not None or head["number"] is None else int(head["number"])
-            yield TextSentence(passage, label, is_readable, item)
+            yield TextSentence(passage, label, _is_readable(passage.text), item)
         if end > start:
             inline = re.fullmatch(r"\(?(\d{1,3})[.):]", passage.text)
             label = None if inline is None else int(inline[1])
@@ -130,6 +151,14 @@ def _unmarked(line: str, start: int, end: int, at: int) -> Passage:
             begin = mark.end()
     kept += range(begin, end)
     text, places = "".join(line[i] for i in kept), [at + i for i in kept]
+    for found in reversed(list(_LATEX.finditer(text)) if "\\" in text else []):
+        sign = " \u2192 " if found["arrow"] else "\u2234 " if found["so"] else found["text"] or ""
+        start = found.start("text") if found["text"] else found.start()
+        inner = [places[min(start + at, found.end() - 1)] for at in range(len(sign))]
+        # What is around it belongs to the first and the last character within.
+        inner[:1], inner[-1:] = [places[found.start()]][: len(sign)], [places[found.end() - 1]][: len(sign)]
+        places[found.start() : found.end()] = inner
+        text = f"{text[: found.start()]}{sign}{text[found.end() :]}"
     for found in reversed(list(_WRAPPED.finditer(text))):
         start, stop = found.span("boxed" if found["tag"] is None else "tagged")
         # The wrapper belongs to the first and the last character within.

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from critics.grammar.chart import Conventions
+from critics.grammar.lexicon import is_plural
 from critics.grammar.meaning import both
 from critics.grammar.reader import Reading
 from critics.grammar.text import problem_reader, sentences
+from critics.grammar.words import FUNCTION, PREPOSITIONS
 from critics.logic.first_order.shapes import is_fact
 from critics.problem import AXIOMS, SETTLED, Problem
 from critics.replay.first_order.syntax import (
@@ -19,6 +21,7 @@ from critics.replay.first_order.syntax import (
     predicates,
     rebuilt,
 )
+from critics.text.english.moods import indicative
 from critics.text.english.passage import TextSentence
 from critics.text.english.phrases import ABOUT_TEXT, DENIALS, IDLE
 from critics.verdict import CriticError, TimedOut
@@ -42,6 +45,12 @@ _EVERY = re.compile(
     r"(?:(?:every|each|all|no) |[a-z]+s are )(?!(?:one|body|thing|.*\b(?:he|she|it|his|her|its|they))\b)", re.IGNORECASE
 )
 _ASKS = re.compile(r"(?:is|are|does|do|did|can|was|were|has|have|will|and|but|so|also|or)\b", re.IGNORECASE)
+_KIND = re.compile(
+    r"\b(?:is|was) an? (?:(?P<kind>[a-z]+(?: [a-z]+)*)$)"
+    r"|^(?:\S+(?: [A-Z\d]\S*)*|[Tt]he [a-z]+(?: [a-z]+)?) (?:is an? [a-z]+ (?:that|which) )?"
+    r"(?!is\b|was\b)[a-z]+s (?P<plural>[a-z]+s)$"
+)
+_IS_KIND = re.compile(r"^(?:[Tt]he )?\w+(?: [a-z]+| [A-Z\d]\S*)? is (?:also )?an? ")
 _SOMEONE = "Zyx"
 """Stands for whoever a pronoun means while a sentence is taken apart."""
 
@@ -84,6 +93,14 @@ def concluded(formula: Formula) -> Formula:
     return formula
 
 
+def _has_no_other(text: str) -> bool:
+    """Say whether no other single thing is spoken of beside the subject: the cake contains almonds; it is a dish."""
+    told = _KIND.search(text)
+    if told is None or told["plural"]:
+        return told is not None and is_plural(told["plural"])
+    return not {*told["kind"].split()} & (PREPOSITIONS | FUNCTION)
+
+
 def settled(problem: Problem) -> str:
     """Return the data set whose conventions a problem's readings have; `none` where it is none."""
     named = problem.meta.get(SETTLED, problem.dataset)
@@ -108,10 +125,13 @@ class Statements:
         joined = " ".join([*self.problem.said, self.problem.asked])
         self._speaks_of_texts = ABOUT_TEXT.search(joined) is not None
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
+        self._has_would = re.search(r"\bwould\b", joined) is not None
         self._last: str | None = None
         self._work = 0
         self._rule: tuple[int, frozenset[str]] | None = None
         """Sentence and phrases of rules that stand behind it."""
+        self._kind: int | None = None
+        """The sentence whose last statement says what a thing is."""
         self._is_single = True
         """True where nothing else than whom the last one was about stands in it: `Tom has a laptop. It is warm`."""
 
@@ -132,6 +152,11 @@ class Statements:
     def reads(self, text: str) -> bool:
         """Say whether a text is a statement; a pronoun that opens it may stand for somebody."""
         return self.reading(text, _SOMEONE) is not None
+
+    def unread(self, text: str) -> str:
+        """Return the word of a text at which it is no statement, and why, for the feedback."""
+        found = self.problem.reader.read(text)
+        return "" if isinstance(found, Reading) or not found.word else f": {found.word}: {found.why}"
 
     def is_fact(self, text: str) -> bool:
         """Say whether a text is a statement that is no rule."""
@@ -174,7 +199,9 @@ class Statements:
         conclusion is: Tom is a cat. Every cat is warm. So he is warm.
         """
         text = text.strip()
-        is_meant = self._is_single or not re.match(r"(?:if )?it\b", text, re.IGNORECASE)
+        # Within a sentence, what follows from what a thing is is of this thing: the cake is a cake with cream, so it ..
+        is_of_kind = inferred and sentence == self._kind
+        is_meant = self._is_single or is_of_kind or not re.match(r"(?:if )?it\b", text, re.IGNORECASE)
         if self._rule is not None:
             is_meant = is_meant and inferred and sentence > self._rule[0]
         formula = self.formula(text, exclusive=exclusive, last=self._last if is_meant else None)
@@ -198,7 +225,8 @@ class Statements:
         only = (main or [*names])[0] if is_main else None
         # In quotes a name of several words is one.
         self._last = only if only is None or only.startswith("the ") else f'"{only.title()}"'
-        self._is_single = len(names) == 1 and all(" " not in name for name in heard)
+        self._kind = sentence if len(names) == 1 and _IS_KIND.search(text) else None
+        self._is_single = len(names) == 1 and (all(" " not in name for name in heard) or _has_no_other(text))
         return formula
 
     def reading(self, text: str, last: str | None = None) -> Reading | None:
@@ -208,6 +236,9 @@ class Statements:
         if denial is not None:
             inner = self.reading(text[denial.end() :], last)
             return inner and replace(inner, formula=negated(inner.formula), exclusive=negated(inner.exclusive))
+        for said in () if self._has_would else indicative(text):
+            if (found := self.reading(said, last)) is not None:
+                return found
         found = self._read(text)
         pronoun = _PRONOUN.match(text)
         if found is None and last is not None and pronoun is not None:

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from critics.text.english import phrases
-from critics.text.english.moves import Aim, Claim, Contradicts, Judged, Move, NotKnown, Promise
+from critics.text.english.moves import Aim, Applies, Claim, Contradicts, Judged, Move, NotKnown, Promise
 from critics.text.english.passage import TextSentence
 from critics.text.english.phrases import ANY_CASE, ORDINALS
 
@@ -12,20 +12,6 @@ EDGES = " .,:;!?\n\t"
 _NUMBERS = re.compile(
     r"(?:premises?|rules?|facts?|information|statements?|context|passage|conditions?) "
     r"(?P<numbers>\d{1,2}(?:(?:, and |, | and | & )\d{1,2})*)",
-    ANY_CASE,
-)
-
-OF_TEXT = re.compile(
-    rf"(?:{phrases.THING} |this |it )?(?:is |to be )?true(?: or false|,? false,? or unknown)?", ANY_CASE
-)
-DENIES = re.compile(
-    r"(?:n't|\b(?:not|cannot|none|neither|no|nothing|unable|lacks?|without|insufficient|uncertain|unclear|unknown|undetermined|"
-    r"impossible))\b",
-    ANY_CASE,
-)
-OWN_ANSWER = re.compile(
-    r"(?:that|our)\b|this (?!statement)\w+\b|the (?:given|final) (?!statement|answer is false)\w+\b"
-    r"|(?:the )?answer\b.* is\b(?! false)",
     ANY_CASE,
 )
 
@@ -82,8 +68,8 @@ def backed_by(said: list[Move], reasons: list[Move], *, loosely: bool = False) -
     drawn = None if first is None else said[first]
     if first is None or not isinstance(drawn, Claim | Judged) or drawn.because:
         return [*reasons, *said]
-    if any(isinstance(reason, Contradicts) for reason in reasons):
-        # This is a contradiction, so Tom is not warm.
+    if any(isinstance(reason, Contradicts | Applies) for reason in reasons):
+        # This is a contradiction, so Tom is not warm. The rule applies to Tom, so he is warm.
         return [*reasons, *said]
     if all(isinstance(reason, Claim) for reason in reasons):
         backed = replace(drawn, because=len(reasons) + first, loosely=loosely)

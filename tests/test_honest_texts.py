@@ -1,0 +1,102 @@
+"""Texts as chat models write them about everyday topics, each with a twin in which one step is broken.
+
+The draws were written before anyone looked at what is read. What is certified of each is held as a bar.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import certistar
+
+ROWS = [json.loads(line) for line in (Path(__file__).parent / "data/honest_texts.jsonl").read_text().splitlines()]
+CERTIFIED = {1: 21, 2: 11}
+"""Of each draw how many are certified at least: of 30, and of 20."""
+
+CATS = (
+    "Rex is a cat. Every cat is a mammal. Mammals are warm. Tom is a dog. No dog is a cat. Tom is not warm. Bob is big."
+)
+PROOF = "Rex is a cat, so Rex is a mammal. Mammals are warm, so Rex is warm."
+TABLE = "| # | Claim | Reason |\n|---|---|---|\n"
+IF_TOM = "If Tom were a cat, he would be a mammal."
+THEN = "Then Tom would be a mammal. Tom would be warm."
+END = "Mammals are warm, so Rex is warm. Answer: yes"
+
+READ = [
+    ("Is Rex warm?", f"Yes.\n\n{PROOF}"),
+    ("Is Rex warm?", f"Rex is warm. Here's why:\n{PROOF}\nAnswer: yes"),
+    ("Is Rex warm?", "Yes, Rex is warm. Rex is a cat, so Rex is a mammal. Mammals are warm."),
+    ("Is Rex warm?", "Rex is a cat $\\Rightarrow$ Rex is a mammal $\\to$ Rex is warm.\nAnswer: yes"),
+    ("Is Rex warm?", "Rex is a cat.\n→ Rex is a mammal.\n\\(\\therefore\\) Rex is warm.\nAnswer: yes"),
+    (
+        "Is Rex warm?",
+        f"{TABLE}| 1 | Rex is a cat | given |\n| 2 | **Rex is a mammal** | from 1 |\nRex is warm. Answer: yes",
+    ),
+    ("Is Rex warm?", "As a cat, Rex is a mammal. Mammals are warm, so Rex is warm. Answer: yes"),
+    ("Is Rex a mammal?", "Rex is a cat. Premise 2 applies to Rex, so Rex is a mammal. Answer: yes"),
+    ("Is Rex a mammal?", "Rex is a cat. Every cat is a mammal. The condition is met. So Rex is a mammal. Answer: yes"),
+    ("Is Rex warm?", "Rex is a cat, so it is a mammal. Mammals are warm, so Rex is warm. Answer: yes"),
+    ("Is Tom a cat?", f"{IF_TOM} Then he would be warm. But Tom is not warm. Answer: no"),
+    ("Is Tom a cat?", f"{IF_TOM} So he would be warm. Tom is not warm, which is a contradiction. Answer: no"),
+    ("Is Tom a cat?", f"Suppose Tom were a cat. {THEN} But Tom is not warm. This is a contradiction. Answer: no"),
+]
+REFUSED = [
+    ("Is Rex warm?", "Yes.\n\nRex is a cat. Bob is big."),
+    ("Is Rex warm?", "Yes, Rex is warm.\nAnswer: yes"),
+    ("Is Rex warm?", f"No.\n\n{PROOF}"),
+    ("Is Rex warm?", f"No. {PROOF} Answer: yes"),
+    ("Is Rex warm?", f"Tom is warm. Here's why:\n{PROOF}\nAnswer: yes"),
+    ("Is Tom warm?", "Yes.\n\nRex is a cat, so Rex is a mammal. Mammals are warm, so Rex is warm."),
+    ("Is Rex warm?", "Rex is a cat $\\Rightarrow$ Tom is a mammal $\\to$ Rex is warm.\nAnswer: yes"),
+    ("Is Rex warm?", "Rex is a cat $\\not\\Rightarrow$ Rex is a mammal $\\to$ Rex is warm.\nAnswer: yes"),
+    ("Is Rex warm?", "Rex is a cat $\\Leftrightarrow$ Rex is a mammal. Rex is warm.\nAnswer: yes"),
+    ("Is Rex warm?", "→ Bob is a mammal.\nRex is a mammal, so Rex is warm.\nAnswer: yes"),
+    ("Is Rex warm?", f"{TABLE}| 1 | Rex is a cat | given |\n| 2 | Bob is a mammal | from 1 |\n{PROOF} Answer: yes"),
+    ("Is Rex warm?", f"{TABLE}| 1 | Rex is a mammal | given |\n{PROOF} Answer: yes"),
+    ("Is Rex warm?", f"{TABLE}| 1 | Bob is big | given |\n| 2 | Rex is a mammal | from 1 |\n{PROOF} Answer: yes"),
+    ("Is Rex warm?", f"{TABLE}| Bob is a cat | Rex is a cat | given |\n{PROOF} Answer: yes"),
+    ("Is Rex warm?", f"| Bob is a cat | Reason |\n|---|---|\n| Rex is a cat | given |\n{PROOF} Answer: yes"),
+    ("Is Rex warm?", "As a cat, Bob is a mammal. Rex is a mammal. Mammals are warm, so Rex is warm. Answer: yes"),
+    ("Is Rex warm?", f"Let me show why Bob is a cat. {PROOF} Answer: yes"),
+    ("Is Rex warm?", f"Here's why Bob is a cat: {PROOF} Answer: yes"),
+    ("Is Rex warm?", f"{PROOF} Bob would be a cat. Answer: yes"),
+    ("Is Rex warm?", "Rex would be a mammal. Mammals are warm, so Rex is warm. Answer: yes"),
+    ("Is Rex a mammal?", "Rex is a cat. Premise 2 applies to Tom, so Rex is a mammal. Answer: yes"),
+    ("Is Rex a mammal?", "Rex is a cat. Premise 3 applies to Rex, so Rex is a mammal. Answer: yes"),
+    ("Is Rex a mammal?", "Rex is a cat. No dog is a cat. The condition is met. So Rex is a mammal. Answer: yes"),
+    ("Is Rex a mammal?", "Every cat is a mammal. The condition is met for Tom, so Rex is a mammal. Answer: yes"),
+    ("Is Rex a mammal?", "Rex is a cat. So Rex is a mammal. Mammals are warm. The condition is met. Answer: yes"),
+    ("Is Rex a mammal?", "Rex is a cat. The condition is met. So Rex is a mammal. Answer: yes"),
+    ("Is Tom a cat?", "If Tom were a cat, he would be big. But Tom is not big. So Tom is not a cat. Answer: no"),
+    ("Is Tom a cat?", f"{IF_TOM} Bob would be warm. But Tom is not warm. Answer: no"),
+    ("Is Bob a cat?", "If Bob were a cat, he would be a mammal. This is a contradiction. So he is no cat. Answer: no"),
+    ("Is Bob a cat?", "If Bob were a cat, he would be a mammal. So Bob is a mammal. Answer: yes"),
+    ("Is Tom a cat?", "If Tom were a cat, he would be big. This is a contradiction. So Tom is no cat. Answer: no"),
+]  # fmt: skip
+
+
+def verdict(context: str, question: str, text: str) -> str:
+    found = certistar.judge(context, question, text)
+    return f"{found.verdict}: {found.feedback}"
+
+
+@pytest.mark.parametrize("draw", CERTIFIED)
+def test_of_texts_that_were_drawn_blindly_as_many_are_certified_and_no_twin(draw: int) -> None:
+    rows = [row for row in ROWS if row["draw"] == draw]
+    found = {
+        kind: [row["name"] for row in rows if verdict(row["context"], row["question"], row[kind])[:9] == "certified"]
+        for kind in ("honest", "twin")
+    }
+    assert not found["twin"]
+    assert len(found["honest"]) >= CERTIFIED[draw]
+
+
+@pytest.mark.parametrize(("question", "text"), READ)
+def test_a_proof_is_read_in_the_form_in_which_models_write_it(question: str, text: str) -> None:
+    assert verdict(CATS, question, text).startswith("certified")
+
+
+@pytest.mark.parametrize(("question", "text"), REFUSED)
+def test_what_has_the_form_of_a_proof_and_is_none_is_refused(question: str, text: str) -> None:
+    assert not verdict(CATS, question, text).startswith("certified")
