@@ -146,6 +146,7 @@ def test_second_turns_mend_the_faults_of_a_models_own_replies(tmp_path: Path):
     asked = ["demonstrate", problems, "--after", tmp_path / "attempts.jsonl", "--style", "brief"]
     made = certistar(*asked, "--format", "asp", "--out", tmp_path / "second.jsonl")
     assert made.exit_code == 0, made.output
+    assert "1 problems lack a reply with a fault" in made.output
     assert (
         certistar("filter", tmp_path / "second.jsonl", "--keep", "trusted", "--out", tmp_path / "kept").exit_code == 0
     )

@@ -79,6 +79,7 @@ def counts(traces: Sequence[Trace], count: Count) -> Row:
         "written": sum(written for turns in spent for _, written in turns),
         "mended": sum(after.is_accepted for _, after in steps),
         "faults": len(steps),
+        "turned": sum(trace.judged.reason == "sign_turned" for trace in traces),
         "faithful": sum(map(says_what_the_reference_says, certified)),
     }
 
@@ -99,12 +100,14 @@ def page(cells: Mapping[str, Row]) -> str:
         [
             *(name, rate(cell["accepted"]), *(f"{cell[key]:,}" for key in ("turns", "read", "written"))),
             f"{cell['mended']} of {cell['faults']}",
+            str(cell["turned"]),
             f"{cell['faithful']} of {sum(cell['certified'])}",
         ]
         for name, cell in cells.items()
     ]
+    head += ["refused for a sign", "certified as the reference has it"]
     pairs = [pair for pair in PAIRS if set(pair) <= cells.keys()]
-    return f"{table(cells, pairs)}\n{markdown([*head, 'certified as the reference has it'], rows, 'lrrrrrr')}"
+    return f"{table(cells, pairs)}\n{markdown(head, rows, 'lrrrrrrr')}"
 
 
 def cells_of(feedback: Sequence[Trace], resampled: Sequence[Trace], count: Count) -> dict[str, list[Trace]]:

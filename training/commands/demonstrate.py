@@ -1,5 +1,6 @@
 """`demonstrate`: reference attempts, to show a format or to be fine-tuned on (`filter`, then `train`)."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -65,24 +66,22 @@ def demonstrate(
             strategy = None if asked is None else strategy_of(*asked, trained=True, review=no_review)
             with DialogReviewPool() as reviews:
                 settings = strategy.settings if isinstance(strategy, ActorCritic) else UNTAUGHT
-                brief = style == "brief"
-                if after is None:
-                    attempts = dialogs(problems, reviews, settings, brief=brief)
-                else:
-                    given = list(traces_that_are(*read_attempts_that_are(after)))
-                    attempts = second_turns(given, problems, reviews, settings, brief=brief)
+                given = None if after is None else traces_that_are(*read_attempts_that_are(after))
+                write = dialogs if given is None else partial(second_turns, given)
+                attempts = write(problems, reviews, settings, brief=style == "brief")
         else:
             shown = "english-conclusions" if (format_, style) == ("english", "conclusions") else format_
             attempts = completions(problems, shown, None if asked is None else prompts(*asked))
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
+    needed = f"a reply with a fault in {after}" if after else _NEEDS[format_]
     if not attempts:
-        raise InputError(f"{file}: no problem has {_NEEDS[format_]}")
+        raise InputError(f"{file}: no problem has {needed}")
     write_new_records(out, (attempt.record() for attempt in attempts))
-    left = len(problems) - len(attempts)
-    lack = "have no formalisation" if format_ == "guided" else f"lack {_NEEDS[format_]}"
-    counts = {"demonstrations": len(attempts), "left_out": left, "out": str(out)}
-    say_or_print(f"{len(attempts)} demonstrations in {out}; {left} problems {lack}", counts, as_json)
+    left = len(problems) - len({attempt.problem.id for attempt in attempts})
+    lack = "have no formalisation" if format_ == "guided" else f"lack {needed}"
+    told = f"{len(attempts)} demonstrations in {out}; {left} problems {lack}"
+    say_or_print(told, {"demonstrations": len(attempts), "left_out": left, "out": str(out)}, as_json)
 
 
 def _asked(

@@ -4,7 +4,7 @@ They show a format, check a critic, and can be fine-tuned on: LLM-ARC's baseline
 formulas (section 4). Each is an attempt like any other: it is judged, not trusted.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -117,7 +117,7 @@ def dialogs(
 
 
 def second_turns(
-    attempts: Sequence[Trace],
+    attempts: Iterable[Trace],
     problems: Sequence[Problem],
     review: "Reviewing",
     settings: DialogSettings = UNTAUGHT,

@@ -8,7 +8,7 @@ from critics.formats.format import Format, Restored
 from critics.problem import Attempt, Problem, is_list, is_object
 from critics.replay.answers import in_terms_of
 from critics.replay.replies import Place, object_place
-from critics.verdict import Verdict
+from critics.verdict import Unproved, Verdict
 from critics.verdict.certificate import Certificate
 from critics.verdict.conclusion import Refusal
 from critics.verdict.reading import Span
@@ -37,6 +37,7 @@ class AnswerSets(Format):
 
     def bar(self, problem: Problem, attempt: Attempt, certificate: Certificate, *, aligned: bool) -> Refusal | None:
         """Bar a query about what the text does not speak of, and `unknown` of premises that are not the text's."""
+        from critics.formats.asp.signs import turned
         from critics.replay.answer_sets.language import is_variable
         from critics.replay.answer_sets.submission import read_query, submission_of
         from critics.text.trust.bars import ELSEWHERE, UNKNOWN
@@ -57,7 +58,12 @@ class AnswerSets(Format):
         firsts = [rules[positions[0]] for positions in numbered.values() if positions]
         names = [[lit.predicate for lit in rule.literals()] + list(rule.terms()) for rule in firsts]
         is_told = all(shares_words([name for name in said if not is_variable(name)], text) for said in names)
-        return None if certificate.claim != in_terms_of("unknown", problem.options) or is_told else UNKNOWN
+        if certificate.claim == in_terms_of("unknown", problem.options) and not is_told:
+            return UNKNOWN
+        opposite = turned(submission, problem)
+        # Attack, or a slip: every test is turned with the rule, and passes.
+        told = f"{opposite} says the opposite of its sentence"
+        return None if opposite is None else Refusal(Unproved, "sign_turned", told)
 
 
 def _unexplained(value: object) -> object:
