@@ -107,7 +107,10 @@ def test_the_rewards_of_the_forks_are_made_of_their_counts():
     assert (folder / "verifier.md").read_text(encoding="utf-8") == forked_verifier.page(read(folder / "verifier.json"))
 
 
-@pytest.mark.parametrize(("name", "run", "last"), [("forks", "run-31", 1), ("real-model/filters", "run-61", 0)])
+@pytest.mark.parametrize(
+    ("name", "run", "last"),
+    [("forks", "run-31", 1), ("real-model/filters", "run-61", 0), ("smollm2", "smollm2-run", 1)],
+)
 def test_an_archive_of_a_run_holds(name: str, run: str, last: int, tmp_path: Path):
     with tarfile.open(RESULTS / name / f"{run}.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")

@@ -142,7 +142,13 @@ def counts(rows: list[Row], gold: Mapping[str, list[str]]) -> Row:
     return {"ids": [row["id"] for row in rows], "rules": rules, "certified": certified, "exact": exact}
 
 
-SEED_1 = "{}, seed 1"
+LINES = {"seed 0": "{}", "seed 1": "{}, seed 1", "base 2": "{}, base 2", "base 3": "{}, base 3"}
+"""Names of a cell by the line of training that it is of: two seeds of the first base, and other bases."""
+POOLED = {
+    "both seeds": ("seed 0", "seed 1"),
+    "bases 2 and 3": ("base 2", "base 3"),
+    "three bases": ("seed 0", "base 2", "base 3"),
+}
 
 
 def table(cells: Mapping[str, Row]) -> str:
@@ -157,20 +163,23 @@ def table(cells: Mapping[str, Row]) -> str:
 
 
 def comparisons(cells: Mapping[str, Row]) -> dict[str, PairedComparison]:
-    """Return the comparisons of the plans by what they compare: of each seed, and of both together."""
+    """Return the comparisons of the plans by what they compare: of each line of training, and of several together."""
     found: dict[str, PairedComparison] = {}
     for a, b in PAIRS:
-        seeds = [(name.format(a), name.format(b)) for name in ("{}", SEED_1)]
-        pairs = [(cells[one], cells[other]) for one, other in seeds if {one, other} <= cells.keys()]
-        for number, pair in enumerate(pairs):
-            found[f"{a} over {b}{f', seed {number}' * (len(pairs) > 1)}"] = paired(pair)
-        if len(pairs) > 1:
-            found[f"{a} over {b}, both seeds"] = paired(*pairs)
+        named = {line: (name.format(a), name.format(b)) for line, name in LINES.items()}
+        lines = {
+            line: (cells[one], cells[other]) for line, (one, other) in named.items() if {one, other} <= cells.keys()
+        }
+        for line, pair in lines.items():
+            found[f"{a} over {b}{f', {line}' * (len(lines) > 1)}"] = paired(pair)
+        for together, of in POOLED.items():
+            if lines.keys() >= {*of}:
+                found[f"{a} over {b}, {together}"] = paired(*(lines[line] for line in of))
     return found
 
 
 def paired(*pairs: tuple[Row, Row]) -> PairedComparison:
-    """Return how many more of the same problems the first of each pair certifies than the second; a pair a seed."""
+    """Return how many more of the same problems the first of each pair certifies than the second; a pair a line."""
     assert all(a["ids"] == b["ids"] for a, b in pairs), "cells were asked the same problems"
     first, second = ([passed for pair in pairs for passed in pair[side]["certified"]] for side in (0, 1))
     seeds = [seed for seed, (a, _) in enumerate(pairs) for _ in a["ids"]]

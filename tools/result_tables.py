@@ -12,7 +12,7 @@ from statistics import mean
 from typing import Any
 
 from tools import deduction_rules
-from training.outcomes import widest
+from training.outcomes import compare_paired, widest
 from training.records.store import write_text
 from training.reporting.bases import over_bases
 from training.reporting.sentences import p_value, percent, points
@@ -52,6 +52,9 @@ def _readme() -> Iterator[str]:
     overall = (("certified", "all"), ("right", "all"))
     yield from _over_bases("forks, SmolLM2-135M", overall, ("well-formed", "right-matched"), "real-model/filters")
     yield _rules(read(RESULTS / "real-model" / "rules" / "counts.json")["cells"])
+    steps = read(RESULTS / "smollm2" / "report.json")
+    yield _of_run(steps, "certified", "PrOntoQA, 1 to 6 hops, SmolLM2-135M, two rounds", "certified", "smollm2")
+    yield _guided(read(RESULTS / "real-model" / "cells.json"))
     yield from _over_bases("easy to hard", overall, ("right", "right-matched", "unfiltered"))
     yield _dose(read(RESULTS / "dose-response" / "bases.json"))
     actor = read(RESULTS / "actor-critic-demo" / "report.json")
@@ -96,8 +99,10 @@ def _bases(found: Mapping[str, Any]) -> str:
     return f"{len(found['bases'])} bases of {_millions(size)}, {num_seeds} seed{'s' * (num_seeds > 1)}"
 
 
-def _one_base(provenance: Mapping[str, Any], n: int) -> str:
-    return f"1 base of {_millions(provenance['base_provenance']['num_parameters'])}, 3 seeds, {n} answers"
+def _one_base(provenance: Mapping[str, Any], n: int, seeds: int) -> str:
+    base = provenance["base_provenance"]
+    size = base.get("num_parameters", base.get("parameters"))
+    return f"1 base of {_millions(size)}, {seeds} seed{'s' * (seeds > 1)}, {n} answers"
 
 
 def _millions(num_parameters: int) -> str:
@@ -120,23 +125,24 @@ def _greedily(details: Mapping[str, Any], bases: Mapping[str, Any]) -> str:
 
 
 def _rules(cells: Mapping[str, Any]) -> str:
-    """Return the row of six deduction rules: one base, where every finished answer is right."""
-    seeds = 1 + (deduction_rules.SEED_1.format("strict") in cells)
+    """Return the row of six deduction rules: over three bases where they are there, else over both seeds of one."""
+    leads = deduction_rules.comparisons(cells)
+    which = next(each for each in ("three bases", "both seeds") if f"strict over unfiltered, {each}" in leads)
+    names = [deduction_rules.LINES[line] for line in deduction_rules.POOLED[which]]
 
-    def rate(name: str) -> str:
-        own = [cells[each]["certified"] for each in (name, deduction_rules.SEED_1.format(name)) if each in cells]
+    def rate(arm: str) -> str:
+        own = [cells[name.format(arm)]["certified"] for name in names if name.format(arm) in cells]
         return percent(mean(passed for cell in own for passed in cell))
 
-    leads = deduction_rules.comparisons(cells)
-    which = ", both seeds" * (seeds > 1)
-    rivals = {rival: leads[f"strict over {rival}{which}"] for rival in ("unfiltered", "well-formed")}
+    rivals = {rival: leads[f"strict over {rival}, {which}"] for rival in ("unfiltered", "well-formed")}
     ahead = {rival: widest(found.interval, found.interval_seeds) for rival, found in rivals.items()}
     others = "; ".join(
         f"{rival} {rate(rival)}, lead {points(found.difference)} ({points(ahead[rival])})"
         for rival, found in rivals.items()
     )
     before = f"raw {rate('raw')}, gold proofs {rate('gold proofs')}"
-    n = f"1 base of 134.52 M, {seeds} seed{'s' * (seeds > 1)}, {rivals['unfiltered'].n} answers"
+    lines = {"three bases": "3 bases of 134.52 M, 1 seed", "both seeds": "1 base of 134.52 M, 2 seeds"}[which]
+    n = f"{lines}, {rivals['unfiltered'].n} answers"
     return (
         f"| six rules, SmolLM2-135M | certified | {before} | **{rate('strict')}** | {others} "
         f"| {n} | `docs/results/real-model/rules` |"
@@ -165,7 +171,7 @@ def _answers(found: Mapping[str, Any], one: Mapping[str, Any]) -> str:
     proofs, vote = found["3_proofs"], found["majority"]
     told = f"**{proofs['right']} of {proofs['answered']}** ({percent(proofs['accuracy_interval'])})"
     voted = f"majority vote {percent(vote['accuracy'])} ({percent(vote['accuracy_interval'])})"
-    told += f"; {percent(proofs['coverage'])} answered | {voted} | {_one_base(one['provenance'], proofs['n'])}"
+    told += f"; {percent(proofs['coverage'])} answered | {voted} | {_one_base(one['provenance'], proofs['n'], 3)}"
     measure = f"right, of those answered by {found['k']} guided attempts"
     return f"| answer with a proof, or abstain | {measure} | | {told} | `docs/results/answer` |"
 
@@ -176,6 +182,18 @@ def _mean(found: Mapping[str, Any]) -> str:
 
 def _lead(found: Mapping[str, Any]) -> str:
     return f"{points(found['mean'])} ({points(found['interval'])})"
+
+
+def _guided(cells: Mapping[str, Any]) -> str:
+    """Return the row of the raw model under the English guide, beside a writer that draws allowed sentences at random."""
+    raw, own, rival = (cells[name]["certified"] for name in ("raw", "raw, guide", "random writer, guide"))
+    lead = compare_paired(own, rival, [0] * len(own), test="mcnemar")
+    told = f"random writer {percent(mean(rival))}, lead {points(lead.difference)} ({points(lead.interval)})"
+    rates = f"raw, freely {percent(mean(raw))} | **{percent(mean(own))}** (raw, under the guide)"
+    return (
+        f"| English guide, SmolLM2-135M, nothing trained | certified | {rates} | {told} "
+        f"| 1 model of 134.52 M, 1 seed, {len(own)} answers | `docs/results/real-model` |"
+    )
 
 
 def _of_run(report: Mapping[str, Any], metric: str, experiment: str, measure: str, folder: str) -> str:
@@ -194,7 +212,7 @@ def _of_run(report: Mapping[str, Any], metric: str, experiment: str, measure: st
             for told, each in ((before, first), (after, last))
         )
     rates = f"{before} | {after}"
-    n = _one_base(report["provenance"], last["n"])
+    n = _one_base(report["provenance"], last["n"], len(report["provenance"]["seeds"]))
     return f"| {experiment} | {measure} | {rates} | {others} | {n} | `docs/results/{folder}` |"
 
 
