@@ -185,7 +185,7 @@ def _lead(found: Mapping[str, Any]) -> str:
 
 
 def _guided(cells: Mapping[str, Any]) -> str:
-    """Return the row of the raw model under the English guide, beside a writer that draws allowed sentences at random."""
+    """Return the row of the raw model under the English guide, beside the random writer."""
     raw, own, rival = (cells[name]["certified"] for name in ("raw", "raw, guide", "random writer, guide"))
     lead = compare_paired(own, rival, [0] * len(own), test="mcnemar")
     told = f"random writer {percent(mean(rival))}, lead {points(lead.difference)} ({points(lead.interval)})"
