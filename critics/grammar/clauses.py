@@ -186,6 +186,9 @@ def applied(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula)
     variable = chart.variable()
     if each.head == "you":
         return
+    if words[at : at + 2] in (("are", "the"), ("were", "the")) and each.kind != "term":
+        chart.trouble(at + 1, "each of them or all together is not said: write a sentence for each")
+        return
     if _crosses(chart, each, part, at, j):
         place = next(k for k in range(at, j) if words[k] in ("some", "every", "each", "all", "any", "no"))
         chart.bar(place, "two quantifiers in one clause: which comes first is not said")
@@ -241,7 +244,8 @@ def _crosses(chart: Chart, each: Subject, part: Formula, at: int, j: int) -> boo
     inner = quantifiers(part)
     if each.kind in ("every", "any", "generic", "none", "only") and Quantifier.SOME in inner:
         return chart.has(at, j, "some")
-    return each.kind == "some" and Quantifier.ALL in inner
+    # A guard stands at every door.
+    return (each.kind == "some" or (each.kind == "generic" and not chart.has(at, j, "all"))) and Quantifier.ALL in inner
 
 
 def _of_several(chart: Chart, at: int, j: int, each: Subject, part: Formula) -> Iterator[Said]:
@@ -261,7 +265,11 @@ def _is_mutual(chart: Chart, at: int, j: int, part: Formula) -> bool:
     names = predicates(part)
     held = {word for name in names for word in name.split(" ")}
     alone = {name.removeprefix("did ").removeprefix("do ") for name in names} & ALONE_RECIPROCAL
-    return bool(held & RECIPROCAL or alone or chart.has(at, j, *COLLECTIVE, *(NUMBERS - {"one"})))
+    counted = any(map(str.isdigit, chart.words[at:j])) or chart.has(at, j, *(NUMBERS - {"one"}))
+    # Are a team, wrote a book, lifted the piano.
+    told = past(chart.words[at]) is not None and chart.has(at, j, "the")
+    one = (chart.has(at, j, "a", "an") or told or counted) and not chart.has(at - 1, j, *OPENERS, "or", "not")
+    return bool(held & RECIPROCAL or alone or one or chart.has(at, j, *COLLECTIVE))
 
 
 def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula, name: str) -> Iterator[Said]:
@@ -297,7 +305,10 @@ def _is_of_a(chart: Chart, i: int, at: int, j: int) -> bool:
     if chart.has(at, j, "or", "if", "not", "never", *OPENERS):
         return False
     if words[at] in BE:
-        return words[at + 1 : at + 2] not in (("a",), ("an",)) and (named or not is_any)
+        kind, of = words[at + 1 : at + 2] in (("a",), ("an",)), range(i + 1, at)
+        return (not kind and (named or not is_any)) or any(
+            chart.is_name(k) and words[k - 1] in PREPOSITIONS for k in of
+        )
     return named or (words[at] in ("will", "might", "could", "would") and not is_any)
 
 

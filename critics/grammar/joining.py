@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise, product
 
 from critics.grammar.chart import Chart, Place, rule
-from critics.grammar.lexicon import is_adverb, is_base, is_participle, is_plural, past, third
+from critics.grammar.lexicon import is_adj, is_adverb, is_base, is_noun_too, is_participle, is_plural, past, third
 from critics.grammar.meaning import Compound, Formula, Not, Operator, both, joined
 from critics.grammar.words import (
     AUXILIARIES,
@@ -156,7 +156,7 @@ def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
         return []
     word = chart.words[i]
     if word == "not":
-        return [Not(part) for part in chart.rules.inner(chart, i + 1, j, _denied(place), number)]
+        return [Not(part) for part in chart.rules.inner(chart, i + 1, j, _denied(chart, i, place), number)]
     if word in PRONOUNS and chart.words[i - 1] in ("or", "nor") and _one_name(chart):
         return chart.rules.finite(chart, i + 1, j, "plural" if word == "they" else "singular")
     turned = place != "base" and chart.words[i - 1] == "nor" and (word in BE or word in DO or word in MODALS)
@@ -169,14 +169,16 @@ def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
     if place == "complement" and chart.starts_verb(i, j):
         own = word in AUXILIARIES or third(word) is not None
         adverb = is_adverb(word) and chart.is_finite(i + 1, j)
-        if own or adverb or (number == "plural" and is_base(word)):
+        if own or adverb or (number == "plural" and is_base(word) and not is_adj(word)):
             found += chart.rules.finite(chart, i, j, number)
     return found
 
 
-def _denied(place: Place) -> Place:
-    """Return the place of what a bare `not` denies, which has no verb of its own: `is brave and not tired`."""
-    return "complement" if place == "finite" else place
+def _denied(chart: Chart, at: int, place: Place) -> Place:
+    """Return the place of what a bare `not` denies: of `is` in `is brave and not tired`, of no verb else."""
+    verbs = [k for k in range(at) if chart.words[k] in AUXILIARIES or third(chart.words[k]) or past(chart.words[k])]
+    is_be = any(chart.words[k] in BE for k in verbs[-2:])
+    return "complement" if place == "finite" and is_be else place
 
 
 def _one_name(chart: Chart) -> bool:
@@ -191,7 +193,7 @@ def _item(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
         return []
     word = chart.words[i]
     if word == "not":
-        return [Not(part) for part in chart.rules.simple(chart, i + 1, j, _denied(place), number)]
+        return [Not(part) for part in chart.rules.simple(chart, i + 1, j, _denied(chart, i, place), number)]
     if place == "finite":
         nested = any(
             chart.words[k] in ("and", "or") and _parallel(chart, i, k, k + 1, j, place) for k in range(i + 1, j - 1)
@@ -243,4 +245,8 @@ def _parallel_verb(chart: Chart, i: int, cut: int, right: int, j: int, place: Pl
         return third(word) is not None
     if any(past(words[at]) and not chart.is_name(at) and not is_base(words[at]) for at in before):
         return past(word) is not None
+    is_object = cut - i > 1 and not (is_base(words[cut - 1]) or third(words[cut - 1]))
+    if is_noun_too(word) and is_object and (right + 1 >= j or words[right + 1] in (*PREPOSITIONS, "every")):
+        # Eats cereal and milk: a verb, or more of what is eaten.
+        return False
     return is_base(word) or third(word) is not None

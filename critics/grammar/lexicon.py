@@ -30,16 +30,6 @@ _OWN_PLURALS = OWN_PLURALS | frozenset(
     """.split()  # noqa: SIM905
 )
 """Plurals with a meaning of their own: they keep their form, and nothing is said of an `arm`."""
-_IRREGULAR_PLURALS = {
-    "people": "person",
-    "fish": "fish",
-    "sheep": "sheep",
-    "deer": "deer",
-    "genera": "genus",
-    "data": "data",
-    "police": "police",
-    "cattle": "cattle",
-}
 _NO_PARTICIPLES = frozenset(
     """
     building evening morning something nothing everything anything thing king ring spring during red need seed speed
@@ -82,6 +72,7 @@ class VerbForms:
     """Verbs that are nouns too."""
     rare: frozenset[str]
     """Verbs that are mostly something else: tried where nothing else can be read."""
+    adjectives: frozenset[str]
 
 
 @lru_cache(maxsize=1)
@@ -89,7 +80,8 @@ def verb_forms() -> VerbForms:
     """Return all verbs, read from the data file once."""
     flags = _verb_flags()
     nouns, rare = (frozenset(verb for verb, text in flags.items() if flag in text) for flag in "nr")
-    found = VerbForms(frozenset(_verb_lines()), {}, {}, {}, {}, nouns, rare)
+    adjectives = Path(__file__).with_name("adjectives.txt").read_text(encoding="utf-8").split()
+    found = VerbForms(frozenset(_verb_lines()), {}, {}, {}, {}, nouns, rare, frozenset(adjectives))
     for verb, (past, participle, gerund) in _verb_lines().items():
         found.third.setdefault(third_person(verb), verb)
         for texts, forms in ((past, found.past), (participle, found.participle), (gerund, found.gerund)):
@@ -141,8 +133,6 @@ _SAME_PLURALS = frozenset("fish sheep deer species series aircraft carp goldfish
 @lru_cache(maxsize=8_192)
 def _one_of(word: str) -> str:
     """Return the singular of a noun by rule and dictionary; the word itself where it is none."""
-    if word in _IRREGULAR_PLURALS:
-        return _IRREGULAR_PLURALS[word]
     parts = word.split("-")
     if word in _NO_PLURALS or len(word) < 3 or not all(map(str.isalpha, parts)) or not has_plural_shape(word):
         return word
@@ -178,14 +168,13 @@ def is_rare(word: str) -> bool:
 
 
 def is_noun_too(verb: str) -> bool:
-    """Say whether a verb's base, or its third person's, is a noun as well."""
-    return (third(verb) or verb) in verb_forms().nouns
+    """Say whether a verb's base, or its third person's, is a noun or an adjective as well."""
+    return (third(verb) or verb) in verb_forms().nouns or is_adj(third(verb) or verb)
 
 
-@lru_cache(maxsize=1)
-def adjectives() -> frozenset[str]:
-    """Return adjectives that are no nouns: none is the head of a noun phrase."""
-    return frozenset(Path(__file__).with_name("adjectives.txt").read_text(encoding="utf-8").split())
+def is_adj(word: str) -> bool:
+    """Say whether a word is an adjective and no noun: none is the head of a noun phrase."""
+    return word in verb_forms().adjectives
 
 
 def is_base(word: str) -> bool:
@@ -289,6 +278,9 @@ class Vocabulary:
         """Say whether the capitalised first word of a sentence is a name, judged by the problem and the next word."""
         low = word.lower()
         if low not in self.names and (low in _NO_NAMES or (is_base(low) and low not in verb_forms().nouns)):
+            return False
+        if gerund(low) and is_plural(after):
+            # Reading books is fun.
             return False
         if low in self.names or (after[:1].isupper() and after.lower() not in FUNCTION):
             return True

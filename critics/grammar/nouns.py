@@ -1,12 +1,11 @@
 """Noun phrases without their determiner: heads, and what restricts them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import (
-    adjectives,
     gerund,
+    is_adj,
     is_adverb,
     is_base,
     is_participle,
@@ -29,9 +28,7 @@ from critics.grammar.words import (
     Number,
 )  # fmt: skip
 
-_PLURAL_MODIFIERS = frozenset(
-    {"sports", "arts", "sales", "goods", "games", "savings", "police", "data", "fish", "species"}
-)
+_PLURAL_MODIFIERS = frozenset("sports arts sales goods games savings police data fish species".split())  # noqa: SIM905
 EVERYONE = "person: everyone and everything"
 """Note that a reading says nothing of who is a person."""
 
@@ -47,16 +44,14 @@ def nominal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula | 
             continue
         agrees: Number = "plural" if is_plural(chart.words[stop - 1]) and number != "singular" else "singular"
         if stop == j:
-            yield found.formula
-        elif chart.words[stop] == "of":
+            yield found[0]
+        elif chart.words[stop] == "of" or (found[0] is not None and _tells_how(chart, stop, j)):
             yield from _of(chart, i, stop, j, agrees)
         elif agrees == "plural" and chart.words[stop] in PREPOSITIONS and _lists_heads(chart, stop, j):
             chart.trouble(stop, "`and` may join what stands before it or behind: write two sentences")
-        elif _tells_how(chart, stop, j):
-            yield from opaque(chart, i, j, "noun")
         else:
             for more in modifiers(chart, stop, j, agrees):
-                yield both(found.formula, more)
+                yield both(found[0], more)
 
 
 def _of(chart: Chart, i: int, stop: int, j: int, number: Number) -> Iterator[Formula]:
@@ -77,10 +72,11 @@ def _lists_heads(chart: Chart, at: int, j: int) -> bool:
 
 
 def _tells_how(chart: Chart, at: int, j: int) -> bool:
-    """Say whether a bare noun stands behind a preposition: a pilot by day, a winner on paper is perhaps none."""
+    """Say whether what is so in one way is perhaps not so: a pilot by day, a winner on paper, a judge in a film."""
     word = chart.words[at]
-    bare = word in PREPOSITIONS and word not in ("with", "without") and at + 2 == j and chart.is_content(at + 1)
-    return bare and not is_plural(chart.words[at + 1]) and gerund(chart.words[at + 1]) is None
+    named = at + 1 < j and chart.is_name(at + 1) and not chart.tokens[at + 1].owns
+    placed = named and word in ("in", "at", "near", "from") and not (at + 2 < j and chart.is_content(at + 2))
+    return word in PREPOSITIONS and word not in ("with", "without", "as") and not placed
 
 
 def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
@@ -94,11 +90,12 @@ def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
     if at + 2 >= j or not chart.is_content(at):
         return False
     if word.endswith("er") and chart.words[at + 1] == "than":
-        return True
+        # A dog bigger than Rex; a better baker than Ann is no better.
+        return not chart.words[at - 1].endswith(("er", "worse", "more", "less"))
     # Students good at math; a judge honest with Ann; products commonly used in China.
     if is_adverb(word):
         return is_participle(chart.words[at + 1])
-    if word in adjectives() and chart.words[at + 1] in PREPOSITIONS:
+    if is_adj(word) and chart.words[at + 1] in PREPOSITIONS:
         return True
     after_plural = is_plural(chart.words[at - 1]) and not is_plural(word) and not is_base(word) and past(word) is None
     return after_plural and chart.words[at + 1] in PREPOSITIONS
@@ -118,15 +115,8 @@ def _is_compound(chart: Chart, at: int, j: int) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The head of a noun phrase; no formula where it is said of everything."""
-
-    formula: Formula | None
-
-
-def head(chart: Chart, i: int, j: int, number: Number) -> Head | None:
-    """Read adjectives and nouns as one predicate; None where they are none of this number."""
+def head(chart: Chart, i: int, j: int, number: Number) -> tuple[Formula | None] | None:
+    """Read adjectives and nouns as one predicate, None within if it is said of everything; None if they are none."""
     words = [chart.words[at] for at in range(i, j) if chart.words[at] != ","]
     places = [at for at in range(i, j) if chart.words[at] != ","]
     last = places[-1] if places else i
@@ -155,22 +145,22 @@ def head(chart: Chart, i: int, j: int, number: Number) -> Head | None:
             why = "`and` may join two kinds or two properties: say `who are both .. and ..`"
             chart.bar(places[words.index("and")], why)
         parts = tuple(part for part in (kind, *map(atom, modifying)) if part is not None)
-        return Head(both(*parts) if parts else None)
+        return (both(*parts) if parts else None,)
     is_measure = singular in MEASURES and chart.words[j : j + 1] == ("of",)
     if "," in chart.words[i:j] or "and" in words or is_measure:
         return None
-    return Head(atom(" ".join([*modifying, singular])))
+    return (atom(" ".join([*modifying, singular])),)
 
 
 def _can_end(chart: Chart, i: int, last: int, j: int) -> bool:
     """Say whether the last word can be a noun, and those before it can modify it."""
     word = chart.words[last]
-    if chart.is_name(last):
-        return not chart.tokens[last].owns
+    if chart.tokens[last].owns:
+        return False
     if word in POSTPOSED or is_adverb(word) or (last > i and word.endswith("ed") and is_participle(word)):
         return False
     verbal = verb_forms().participle.get(word, word) != word
-    if last > i and verbal and not is_plural(word):
+    if last > i and verbal and not is_plural(word) and not chart.is_name(last):
         return False
     if last > i and gerund(word) and j < len(chart.words) and chart.words[j] in PREPOSITIONS:
         return False
@@ -207,8 +197,8 @@ def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]
     if word == "not":
         yield from (Not(part) for part in opaque(chart, i + 1, j, "complement"))
         return
-    if chart.words[i : i + 3] == ("as", "well", "as"):
-        chart.bar(i + 1, "these may be together or apart: say `and`")
+    if word in ("apart", "aside", "as"):
+        chart.trouble(i, "it may be together with these, or without: write two sentences")
         return
     if word in ("including", "excluding", "regarding", "concerning"):
         chart.bar(i, "write a sentence of its own for what is included")

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import gerund, is_adverb, is_base, is_participle, is_plural, is_rare, past, third
+from critics.grammar.lexicon import gerund, is_adj, is_adverb, is_base, is_participle, is_plural, is_rare, past, third
 from critics.grammar.meaning import HOLE, OBJECT_PRONOUNS, Atom, Constant, Formula, Term, atom
 from critics.grammar.words import (
     ARTICLES,
@@ -56,8 +56,9 @@ def definite(chart: Chart, i: int, j: int, *, placed: bool = False) -> Constant 
     words = chart.words[i + 1 : j]
     if not words or words[-1] in ("of", "the", "only", "most", *PLACES) or is_adverb(words[-1]):
         return None
-    if len(words) > 1 and words[-1] in PARTICLES:
-        chart.trouble(j - 1, f"`{words[-1]}` belongs to the verb: say it behind the verb")
+    if is_adj(words[-1]) or (len(words) > 1 and words[-1] in PARTICLES):
+        # The wise, the room happy, the offer down.
+        chart.trouble(j - 1, f"`{words[-1]}` is no noun: say whom or what you mean, or put it behind the verb")
         return None
     for at in range(i + 1, j):
         word = chart.words[at]
@@ -126,6 +127,10 @@ class _Phrase:
             return None
         if any(one == other == "_" for one, other in pairwise(words)):
             return None
+        # Is open to Ann, opens to Ann; is like a judge, likes judges.
+        first = self.chart.words[self.start]
+        if self.role in ("complement", "modifier") and is_base(first) and words[1:] and not is_participle(first):
+            words = ["be"] * (first == "like" or (is_adj(first) and words[1] in (*PREPOSITIONS, "to"))) + words
         return atom(" ".join(words), *self.terms)
 
     def _step(self) -> bool:
@@ -241,7 +246,8 @@ class _Phrase:
             return False
         if chart.words[self.end - 1] == "too" and word in ("and", "or"):
             return False
-        if word != "," and chart.is_name(at + 1) and not self.in_clause and self._opens_clause(at + 1):
+        names = [k for k in range(at + 1, self.end) if chart.is_name(k)][:1]
+        if word != "," and names and not self.in_clause and self._opens_clause(names[0], at):
             chart.trouble(at, "a verb may be left out behind it: say it again")
             return False
         if self.in_clause:
@@ -257,10 +263,10 @@ class _Phrase:
         self.words.append(word)
         return True
 
-    def _opens_clause(self, name: int) -> bool:
+    def _opens_clause(self, name: int, joint: int) -> bool:
         """Say whether a name may begin a clause: Ann pays and Bob leaves, Tom likes Ann and Bob (likes) Carol."""
         chart, behind = self.chart, name + 1
-        is_listed = "between" in self.words or chart.words[name - 2] == ","
+        is_listed = "between" in self.words or chart.words[joint - 1] == "," or name > joint + 1
         if behind == self.end:
             return len(self.words) == 2 and self.words[1] == "_" and " " in chart.words[name] and not is_listed
         if not chart.is_name(behind) and (chart.is_finite(behind, self.end) or past(chart.words[behind])):
@@ -361,7 +367,7 @@ class _Phrase:
 
 def object_relative(chart: Chart, i: int, j: int) -> Iterator[Formula]:
     """Read `that Tom likes`: the head is what the verb's last place holds."""
-    if i + 2 >= j or not chart.is_name(i + 1) or not chart.starts_verb(i + 2, j):
+    if i + 2 >= j or not chart.is_name(i + 1) or not chart.starts_verb(i + 2, j) or chart.words[i + 2] in BE:
         return
     for part in chart.rules.finite(chart, i + 2, j, "singular"):
         if isinstance(part, Atom) and part.arguments == (HOLE,):

@@ -103,7 +103,7 @@ def _modal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     for part in negatable(chart, i + 2 if denied else i + 1, j, "base", number, word):
         if not denied:
             yield part
-        elif word in DENIABLE_MODALS:
+        elif word in DENIABLE_MODALS and not (isinstance(part, Compound) and part.operator is Operator.AND):
             yield Not(part)
         elif isinstance(part, Compound):
             chart.bar(i, f"`{word} not` before what is joined forbids each or both: write two sentences")
@@ -274,7 +274,7 @@ def _verb(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterato
     told = place == "finite" and number == "singular" and past(word) == word
     for part in shared or opaque(chart, i, j, "verb"):
         if isinstance(part, Atom) and part.predicate == (third(word) or word) and is_noun_too(word):
-            # To cook and to be a cook are two things.
+            # To cook and to be a cook are two things, as are to dry and to be dry.
             part = Atom(f"do {part.predicate}", part.arguments)
         yield marked(part, "did") if told else part
 

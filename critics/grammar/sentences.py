@@ -25,6 +25,7 @@ from critics.grammar.subjects import Referent, subject
 from critics.grammar.words import (
     ALWAYS_ASKING,
     ASKING,
+    ATTITUDES,
     BE,
     CONDITIONS,
     EVERY,
@@ -233,26 +234,11 @@ def _either(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said
         for one in sentence(chart, i + 1, cut, referents):
             for other in sentence(chart, cut + 1, j, one.referents or referents):
                 yield Said(Compound(Operator.XOR, (one.formula, other.formula)))
-        if words[cut + 1] in PRONOUNS:
-            yield from _either_of_kind(chart, i, cut, j)
     for at in range(i + 2, j - 2):
         if words[at] in BE and "or" in words[at:j] and "either" not in words[at:j]:
             moved = chart.rearranged([*chart.tokens[i + 1 : at + 1], chart.tokens[i], *chart.tokens[at + 1 : j]])
             yield from clause(moved, 0, len(moved.words), referents)
             return
-
-
-def _either_of_kind(chart: Chart, i: int, cut: int, j: int) -> Iterator[Said]:
-    """Either an animal can swim or it can walk."""
-    for at in range(i + 2, cut):
-        for each in subject(chart, i + 1, at, ()):
-            if each.kind not in ("generic", "some"):
-                continue
-            for part in finite(chart, at, cut, each.number):
-                for other in clause(chart, cut + 1, j, (Referent(ANY),)):
-                    said = Compound(Operator.XOR, (filled(part, HOLE, ANY), other.formula))
-                    kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
-                    yield Said(closed(implies(kind, said), chart.variable()))
 
 
 def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
@@ -267,6 +253,8 @@ def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator
         # Than 4K monitors and 2K monitors: no clause.
         if (words[cut - 1] != "," and starts) or (j - cut == 3 and chart.tokens[cut + 1].is_thing):
             continue
+        if chart.has(i, cut, "that") and chart.has(i, cut, *ATTITUDES) and sentence(chart, cut + 1, j, ()):
+            chart.bar(cut, "it may go on with what is thought, or with what is so: write two sentences")
         for one in clause(chart, i, cut, referents):
             rest = sentence(chart, cut + 1, j, one.referents or referents)
             _check_two_clauses(chart, cut, j, rest)

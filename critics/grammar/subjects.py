@@ -263,11 +263,6 @@ def _partitive(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         yield Subject(kind, "singular" if chart.words[i] == "each" else "either", body)
 
 
-def _is_alone(verb: str) -> bool:
-    """Say whether a number before this verb is spoken of itself: two is even."""
-    return verb in ("is", "was", "does", "equals") or verb in MODALS
-
-
 def _head_of(chart: Chart, i: int, j: int) -> str:
     """Return the singular of the last word before what restricts a noun."""
     stop = i + 1
@@ -279,7 +274,8 @@ def _head_of(chart: Chart, i: int, j: int) -> str:
 def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     word = chart.words[i]
     if word in NUMBERS or word.isdigit():
-        if word != "one" and j - i == 1 and j < len(chart.words) and _is_alone(chart.words[j]):
+        if word != "one" and j - i == 1 and chart.has(j, j + 1, "is", "was", "does", "equals", *MODALS):
+            # Two is even.
             yield Subject("term", "singular", terms=(Constant(word),))
         else:
             chart.trouble(i, "a number is neither all nor some: say `all`, `some` or `no`")

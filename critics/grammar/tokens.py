@@ -18,7 +18,7 @@ from critics.grammar.words import (
 _PIECE = re.compile(r'"[^"\n]*"|,|[^\s,"]+')
 _FULL_STOP = re.compile(r"[.?!]+\s*$")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Co|Ltd|No|vs))\.$")
-_MARK = re.compile(r"[;:()\[\]{}—–=<>*|\\^~→∀∃¬∧∨]|--|[.?!](?=\s)")
+_MARK = re.compile(r"[;:()\[\]{}—–=<>*|\\^~→∀∃¬∧∨]|--|(?<=\s)-(?=\s)|[.?!](?=\s)")
 _CONTRACTIONS = {
     "can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not"),
     "he's": ("he", "is"), "she's": ("she", "is"), "it's": ("it", "is"), "they're": ("they", "are"),
@@ -27,6 +27,7 @@ _CONTRACTIONS = {
 }  # fmt: skip
 _JOINED: dict[tuple[str, ...], str] = {
     ("no", "one"): "nobody",
+    ("more", "or"): "more-or",
     ("every", "one"): "everyone",
     ("he/she",): "he",
     ("she/he",): "he",

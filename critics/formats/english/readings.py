@@ -13,7 +13,7 @@ is nearest to a claim's; a user may declare it (`axioms`). Nothing of that is be
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import islice, permutations
@@ -73,6 +73,8 @@ def sorts(premises: Sequence[fo.Formula], goal: fo.Formula, context: str) -> lis
     A noun counts that narrows what a rule is about, beside another condition, and is said of no thing by name.
     """
     told = {part.predicate for each in (*premises, goal) for part in fo.conjuncts(each) if isinstance(part, fo.Atom)}
+    parts = (part for each in (*premises, goal) for part in fo.subformulas(each) if isinstance(part, fo.Atom))
+    told_of = {part.predicate: part for part in parts}
     found: set[str] = set()
     for rule in premises:
         while isinstance(rule, fo.Quantified):
@@ -96,7 +98,19 @@ def sorts(premises: Sequence[fo.Formula], goal: fo.Formula, context: str) -> lis
         for name in sorted({term.name for term in fo.terms(there_are) if isinstance(term, fo.Variable)}):
             there_are = fo.Quantified(fo.Quantifier.SOME, name, there_are)
         own.append(there_are)
-    return own
+    return [*own, *_parts(told_of)]
+
+
+def _parts(atoms: Mapping[str, fo.Atom]) -> Iterator[fo.Formula]:
+    """Yield what a phrase may say in part, of phrases by their names: a big dog is perhaps a dog."""
+    for (name, whole), (other, part) in permutations(atoms.items(), 2):
+        terms, size = [fo.Variable(f"x{at}") for at in range(len(whole.arguments))], len(part.arguments)
+        if {*other.split(" ")} < {*name.split(" ")} and size <= len(terms):
+            said = (fo.Atom(name, tuple(terms)), fo.Atom(other, (terms[0], *terms[len(terms) - size + 1 :])))
+            formula: fo.Formula = fo.Compound(fo.Operator.IMPLIES, said)
+            for term in terms:
+                formula = fo.Quantified(fo.Quantifier.ALL, term.name, formula)
+            yield formula
 
 
 def _facts(premises: Sequence[fo.Formula], claim: fo.Formula) -> Iterator[fo.Formula]:
