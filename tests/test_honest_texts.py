@@ -11,14 +11,17 @@ import pytest
 import certistar
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "data/honest_texts.jsonl").read_text().splitlines()]
-CERTIFIED = {1: 21, 2: 11}
-"""Of each draw how many are certified at least: of 30, and of 20."""
+CERTIFIED = {1: 21, 2: 10, 3: 15}
+"""Of each draw how many are certified at least: of 30, and of 20 twice."""
 
 CATS = (
     "Rex is a cat. Every cat is a mammal. Mammals are warm. Tom is a dog. No dog is a cat. Tom is not warm. Bob is big."
 )
 PROOF = "Rex is a cat, so Rex is a mammal. Mammals are warm, so Rex is warm."
 TABLE = "| # | Claim | Reason |\n|---|---|---|\n"
+MAY = "Every dog that has a tag may enter the park. Rex is a dog. Rex has a tag. Tom is a dog."
+CHAIN = "If Rex is old, Rex is wise. If Rex is wise, Rex is calm. If Rex is calm, Rex is kind."
+BOTH = "Rex is a cat or Rex is a dog. Every cat is a mammal. Every dog is a mammal. Every wren is a bird."
 IF_TOM = "If Tom were a cat, he would be a mammal."
 THEN = "Then Tom would be a mammal. Tom would be warm."
 END = "Mammals are warm, so Rex is warm. Answer: yes"
@@ -100,3 +103,44 @@ def test_a_proof_is_read_in_the_form_in_which_models_write_it(question: str, tex
 @pytest.mark.parametrize(("question", "text"), REFUSED)
 def test_what_has_the_form_of_a_proof_and_is_none_is_refused(question: str, text: str) -> None:
     assert not verdict(CATS, question, text).startswith("certified")
+
+
+@pytest.mark.parametrize(
+    ("context", "question", "text", "is_proof"),
+    [
+        (
+            MAY,
+            "May Rex enter the park?",
+            "Every dog that has a tag may enter the park, so Rex may enter the park. Yes.",
+            True,
+        ),
+        (
+            MAY,
+            "May Rex enter the park?",
+            "Tom is a dog, so Tom may enter the park. So Rex may enter the park. Yes.",
+            False,
+        ),
+        (MAY, "May Tom enter the park?", "Tom may enter the park. Answer: yes", False),
+        (CHAIN, "If Rex is old, then Rex is kind.", f"{CHAIN} So if Rex is old, then Rex is kind. Yes.", True),
+        (CHAIN, "If Rex is old, then Rex is kind.", f"{CHAIN[:59]} So if Rex is old, then Rex is kind. Yes.", False),
+        (CHAIN, "If Rex is kind, then Rex is old.", f"{CHAIN} So if Rex is kind, then Rex is old. Yes.", False),
+        (
+            BOTH,
+            "Is Rex a mammal?",
+            "If Rex is a cat, Rex is a mammal. If Rex is a dog, Rex is a mammal. In either case, Rex is a mammal. Yes.",
+            True,
+        ),
+        (BOTH, "Is Rex a mammal?", "If Rex is a cat, Rex is a mammal. In either case, Rex is a mammal. Yes.", False),
+        (BOTH, "Is Rex a mammal?", "Every wren is a bird. In either case, Rex is a mammal. Yes.", False),
+        (CATS, "Is Rex warm?", "Rex is a cat, so Rex is a mammal, regardless of whether Bob is big. " + END, True),
+        (
+            CATS,
+            "Is Rex warm?",
+            f"{PROOF[:31]} {END[:-12]}, regardless of whether Bob is big, and Tom is a cat. Yes.",
+            False,
+        ),
+        (CATS, "Is Rex warm?", f"{PROOF} So Tom is big, regardless of whether Bob is big. Answer: yes", False),
+    ],
+)
+def test_a_form_is_held_to_what_it_says(context: str, question: str, text: str, is_proof: bool) -> None:
+    assert verdict(context, question, text).startswith("certified") == is_proof

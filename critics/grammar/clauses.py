@@ -53,6 +53,7 @@ from critics.grammar.words import (
     RECIPROCAL,
     RELATIVE,
     STATES,
+    THING_NOUNS,
 )
 
 _AT_PERSONS = frozenset("bark look laugh smile shout yell stare point".split())  # noqa: SIM905
@@ -384,6 +385,6 @@ def objects(chart: Chart, i: int, j: int) -> tuple[Referent, ...]:
             while stop < j and chart.is_content(stop) and not (stop > at + 1 and is_participle(chart.words[stop])):
                 stop += 1
             noun = chart.words[stop - 1]
-            person = noun in PERSON_NOUNS or noun.endswith(PERSON_ENDINGS)
+            person = noun in PERSON_NOUNS or (noun.endswith(PERSON_ENDINGS) and noun not in THING_NOUNS)
             found.append(Referent(Constant(f"a {noun}"), frozenset({"he", "she", "it"} if person else {"it"})))
     return tuple(found)

@@ -24,6 +24,7 @@ _CONTRACTIONS = {
     "he's": ("he", "is"), "she's": ("she", "is"), "it's": ("it", "is"), "they're": ("they", "are"),
     "that's": ("that", "is"), "who's": ("who", "is"), "there's": ("there", "is"), "isnt": ("is", "not"),
     "whoever": ("everyone", "who"), "doesnt": ("does", "not"), "dont": ("do", "not"),
+    "whatever": ("everything", "that"),
 }  # fmt: skip
 _JOINED: dict[tuple[str, ...], str] = {
     ("no", "one"): "nobody",
@@ -86,7 +87,7 @@ def _pieces(text: str, titles: tuple[str, ...]) -> Iterator[Token]:
             yield Token(piece.strip('".,').strip(), start, match.end(), is_name=True, is_quoted=quoted)
             continue
         low = piece.lower()
-        parts = _CONTRACTIONS.get(low) if low != "whoever" or start == 0 else None
+        parts = _CONTRACTIONS.get(low) if low not in ("whoever", "whatever") or start == 0 else None
         if parts is None and low.endswith("n't") and len(low) > 3:
             parts = (low[:-3], "not")
         if parts is None:
@@ -181,7 +182,6 @@ def _joined(tokens: list[Token]) -> Iterator[Token]:
             continue
         said = " ".join(token.word for token in tokens[at : at + 5]) if words[0] == "it" else ""
         if _WEATHER.match(f"{said} "):
-            # It rains: the weather is what does.
             yield from (Token(word, tokens[at].start, tokens[at].end) for word in ("the", "weather"))
             at += 1
         elif words == ("at", "least", "one") and (at == 0 or tokens[at - 2].word == "there"):

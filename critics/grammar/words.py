@@ -92,6 +92,13 @@ PERSON_NOUNS = _listed(
     "person man woman child boy girl friend king queen nurse student parent mother father brother sister son daughter "
     "wife husband uncle aunt guest client patient citizen adult baby human athlete chef spouse celebrity member"
 )
+THING_NOUNS = _listed(
+    """fee tree bee knee coffee degree paper newspaper letter number computer printer order voucher offer dinner supper
+    water summer winter river tower flower shower corner border center folder trailer error mirror floor door motor
+    power layer answer matter chapter register transfer ladder hammer boiler meter counter poster sticker locker charger
+    plant restaurant process access address business dress"""
+)
+"""Nouns with the endings of persons, of whom nobody says `he`."""
 PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ess", "ee")
 COORDINATING_NAMES = _listed("de van von del la bin da di le du der")
 

@@ -1,5 +1,6 @@
 """The state of a text that is being tried, and proofs under an assumption: by contradiction, and case by case."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -82,6 +83,9 @@ class Trying:
             places = [
                 self.known.keys.get(key(part)) for said in self.labels[number] for part in (said, *conjuncts(said))
             ]
+            # Premise 1 may be the text's own, or the context's.
+            if re.search(rf"\b(?:premise|rule|fact)s?\b[\d ,&and]* {number}\b", self.text, re.IGNORECASE):
+                places.append(self.case.places.get(number))
             return list(dict.fromkeys(place for place in places if place is not None))
         if number not in self.case.places:
             raise self._bad("unsupported_sentence", "a premise of that number is not there, or is not read")
@@ -168,7 +172,7 @@ class Trying:
         if self.would is None:
             # Attack: Tom would be warm, of which nobody says that he is.
             raise self._bad("unsupported_sentence", "it says what would be, and names no condition")
-        if self.known.gives(formula, self.known.facts):
+        if self.known.support(formula) is not None:
             raise self._bad("unsupported_sentence", "it says less than what is known")
         supposed = self._enter()
         self._supported(formula, ())

@@ -38,7 +38,11 @@ class Reasoner(Trying):
         formulas = [formula for told in case.told for _, formula in told.moves if formula is not None]
         possible = [each for formula in formulas if (each := possibility(formula)) is not None]
         idle = [each for said in formulas for each in (*stronger(said), *conditions(said), *converses(said))]
-        self._has_modals = any(map(possibility, (*case.premises, case.goal)))
+        modal = [each for each in (*case.premises, case.goal) if possibility(each) is not None]
+        self._has_modals, self._permitted = (
+            bool(modal),
+            {name for each in modal for name in predicates(each) if "may " in name},
+        )
         super().__init__(case, Knowledge(case.premises, [*formulas, *possible, *idle, case.goal]))
         self.last_claims: list[Formula] = []
         self.value: str | None = None
@@ -170,7 +174,7 @@ class Reasoner(Trying):
         if is_plain and self._is_asked(formula) and self.known.support(formula) is None:
             self._judged(moves.Judged("true", move.text), formula)
             return
-        possible = possibility(formula)
+        possible = self._possibility(formula)
         is_given = move.promise is moves.Promise.QUOTED
         premises = range(self.known.num_premises)
         self.num_moves += 1
@@ -212,6 +216,10 @@ class Reasoner(Trying):
         if is_imagined and isinstance(formula, Compound):
             self.would = Supposition(formula.operands[0], 0, [formula.operands[1]])
 
+    def _possibility(self, formula: Formula) -> Formula | None:
+        """Return what a claim says may be so, but for what the problem itself says that one may: drive a scooter."""
+        return None if self._permitted & predicates(formula) else possibility(formula)
+
     def _check_read_out(self, part: Formula, move: moves.Claim, rule: int | None) -> None:
         """Hold a step to the rules that were just read out, where some were."""
         if rule is not None and key(part) == key(self.known.formulas[rule]):
@@ -232,7 +240,9 @@ class Reasoner(Trying):
         if not said or rule is None or rule in said or is_sourced or not is_fact(part):
             return
         facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(part)]
-        if not any(self.known.gives(part, [*facts, other]) for other in said):
+        # In either case: the alternative, and the rules that were read out for its cases.
+        others = [[other] for other in said] if not move.of_cases else [[rule, *said]]
+        if not any(self.known.gives(part, [*facts, *other]) for other in others):
             # Attack: read out one rule and use another.
             raise self._bad("unsupported_sentence", "it does not follow by the rule that was read out")
 
@@ -249,7 +259,7 @@ class Reasoner(Trying):
         """Hold a claim to the reasons that are given for it: with facts and one rule they give it, and none is idle."""
         claims = self.claims[-move.because :]
         reasons = [part for reason in claims for part in conjuncts(reason)]
-        if move.loosely and not any(map(possibility, reasons)) and key(formula) not in map(key, reasons):
+        if move.loosely and not any(map(self._possibility, reasons)) and key(formula) not in map(key, reasons):
             if is_unfounded(self.known, formula, claims):
                 # Attack: Ned is a newt, so Pip is a bird.
                 raise self._bad("unsupported_sentence", "it does not follow from what stands before it")
@@ -267,7 +277,7 @@ class Reasoner(Trying):
             said = self.known.formulas[place]
             others = [*(other for other in facts if not self.known.gives(said, [other])), *(found or ())]
             is_idle = is_idle or self.known.gives(formula, others) or not self.known.gives(formula, [*others, place])
-        if is_idle or key(formula) in map(key, reasons) or any(map(possibility, reasons)):
+        if is_idle or key(formula) in map(key, reasons) or any(map(self._possibility, reasons)):
             raise self._bad("unsupported_sentence", "the reasons that it gives are not those that it needs")
 
     def _is_guised(self, part: Formula, move: moves.Claim) -> bool:

@@ -101,7 +101,7 @@ def miscited(
 def joined(
     known: Knowledge, part: Formula, recent: Sequence[Formula], wanted: Sequence[int], only: Set[int] | None
 ) -> RuleSupport | None:
-    """Return the last of two rules that were both just said and give a third: cats are mammals, which are warm.
+    """Return the last of two rules, or three, that were just said and give another: cats are mammals, which are warm.
 
     Of a fact both stand in the reasons of its own sentence, or were read out since the last step (`only`) as its facts
     were: Tom is a cat. Cats are mammals. Mammals are warm. So Tom is warm.
@@ -111,10 +111,10 @@ def joined(
     told += [place for place in wanted if place in known.rules]
     told = [place for place in told if only is None or not is_fact(part) or place in only]
     facts = [at for at in known.facts if is_fact(part) and (only is None or known.formulas[at] in parts)]
-    for pair in combinations(dict.fromkeys(told), 2):
-        places = [*facts, *pair]
+    for used in (*combinations(told := [*dict.fromkeys(told)], 2), *combinations([] if is_fact(part) else told, 3)):
+        places = [*facts, *used]
         if known.gives(part, places) and not any(known.gives(each, places) for each in stronger(part)):
-            return RuleSupport(pair[1])
+            return RuleSupport(used[-1])
     return None
 
 

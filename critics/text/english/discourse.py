@@ -33,11 +33,6 @@ Reads: TypeAlias = Callable[[str], bool]
 """Says whether a text is a statement that is read."""
 
 
-_STATED = re.compile(
-    r"\b(?:given|told|stated|mentioned|said)\b|\b(?:premise|rule)s? .*\b(?:that|says|states)\b", phrases.ANY_CASE
-)
-
-
 def moves(sentence: str, reads: Reads, question: str = "", is_fact: Reads = lambda _: False) -> list[Move] | None:
     """Return the moves of one sentence; None where some piece of it is none."""
     if len(sentence) > MAX_SENTENCE:
@@ -97,7 +92,7 @@ class _Sentence:
     def _read(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         if phrases.FILLER.fullmatch(text) or phrases.FILLERS.fullmatch(text):
             return []
-        for pattern, form in phrases.REWORDED:
+        for pattern, form in phrases.REWORDED if phrases.REWORDS.search(text) else ():
             other = pattern.fullmatch(text)
             if other is not None:
                 groups = {name: told or "" for name, told in other.groupdict().items()}
@@ -328,7 +323,7 @@ class _Sentence:
         match = phrases.KNOWS.match(text)
         if match is not None:
             inferred = mode.inferred or (not mode.of_premises and bool(match["infers"] or match["shown"]))
-            is_given = not match["infers"] and not match["shown"] and _STATED.search(match[0])
+            is_given = not match["infers"] and not match["shown"] and phrases.STATED.search(match[0])
             cites = mode.cited or wording.cited(match)
             inner = replace(wording.promised(mode, is_given), inferred=inferred, cited=cites)
             if re.search(r"\balready\b|\bit(?: is|'s) .*\bknown\b", match[0], phrases.ANY_CASE):

@@ -23,7 +23,7 @@ from critics.replay.first_order.syntax import (
 )
 from critics.text.english.moods import indicative
 from critics.text.english.passage import TextSentence
-from critics.text.english.phrases import ABOUT_TEXT, DENIALS, IDLE
+from critics.text.english.phrases import ABOUT_TEXT, DENIALS, EVERY, IDLE, IS_KIND, KIND
 from critics.verdict import CriticError, TimedOut
 from critics.verdict.conclusion import Refusal
 from critics.verdict.reading import TOO_MUCH_WORK
@@ -41,16 +41,7 @@ _MAY = ("could be ", "might be ", "may be ", "can be ", "could ", "might ", "may
 _REFLEXIVE = re.compile(r"(?P<name>(?:[Tt]he )?\w+(?: [a-z]+)?) (?P<verb>\w+(?: not \w+)?) (?:itself|himself|herself)")
 _RULES = re.compile(r"(?<=[a-z]),? and (?:that )?(?=(?:if|all|every|no|any) )")
 _PRONOUN = re.compile(r"(?P<lead>if )?(?:he|she|it)\b", re.IGNORECASE)
-_EVERY = re.compile(
-    r"(?:(?:every|each|all|no) |[a-z]+s are )(?!(?:one|body|thing|.*\b(?:he|she|it|his|her|its|they))\b)", re.IGNORECASE
-)
 _ASKS = re.compile(r"(?:is|are|does|do|did|can|was|were|has|have|will|and|but|so|also|or)\b", re.IGNORECASE)
-_KIND = re.compile(
-    r"\b(?:is|was) an? (?:(?P<kind>[a-z]+(?: [a-z]+)*)$)"
-    r"|^(?:\S+(?: [A-Z\d]\S*)*|[Tt]he [a-z]+(?: [a-z]+)?) (?:is an? [a-z]+ (?:that|which) )?"
-    r"(?!is\b|was\b)[a-z]+s (?P<plural>[a-z]+s)$"
-)
-_IS_KIND = re.compile(r"^(?:[Tt]he )?\w+(?: [a-z]+| [A-Z\d]\S*)? is (?:also )?an? ")
 _SOMEONE = "Zyx"
 """Stands for whoever a pronoun means while a sentence is taken apart."""
 
@@ -95,7 +86,7 @@ def concluded(formula: Formula) -> Formula:
 
 def _has_no_other(text: str) -> bool:
     """Say whether no other single thing is spoken of beside the subject: the cake contains almonds; it is a dish."""
-    told = _KIND.search(text)
+    told = KIND.search(text)
     if told is None or told["plural"]:
         return told is not None and is_plural(told["plural"])
     return not {*told["kind"].split()} & (PREPOSITIONS | FUNCTION)
@@ -214,7 +205,7 @@ class Statements:
         names = constants(formula)
         if is_aside and (not names or text[:3].lower() == "if "):
             return formula
-        if self._last is not None and not names and _EVERY.match(text):
+        if self._last is not None and not names and EVERY.match(text):
             self._rule = (sentence, heard | (frozenset() if self._rule is None else self._rule[1]))
             self._is_single = False
             return formula
@@ -225,7 +216,7 @@ class Statements:
         only = (main or [*names])[0] if is_main else None
         # In quotes a name of several words is one.
         self._last = only if only is None or only.startswith("the ") else f'"{only.title()}"'
-        self._kind = sentence if len(names) == 1 and _IS_KIND.search(text) else None
+        self._kind = sentence if len(names) == 1 and IS_KIND.search(text) else None
         self._is_single = len(names) == 1 and (all(" " not in name for name in heard) or _has_no_other(text))
         return formula
 

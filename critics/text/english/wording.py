@@ -9,16 +9,11 @@ from critics.text.english.passage import TextSentence
 from critics.text.english.phrases import ANY_CASE, ORDINALS
 
 EDGES = " .,:;!?\n\t"
-_NUMBERS = re.compile(
-    r"(?:premises?|rules?|facts?|information|statements?|context|passage|conditions?) "
-    r"(?P<numbers>\d{1,2}(?:(?:, and |, | and | & )\d{1,2})*)",
-    ANY_CASE,
-)
 
 
 def cited(match: re.Match[str]) -> tuple[int, ...]:
     """Return the numbers of the premises that a source names; the last is 0."""
-    numbers = _NUMBERS.search(match[0])
+    numbers = phrases.NUMBERS.search(match[0])
     if numbers:
         return listed(numbers["numbers"])
     if re.search(r"\b(?:last|final) (?:rule|premise|fact|condition)\b", match[0], ANY_CASE):
