@@ -16,6 +16,7 @@ from tools import (
     forked_verifier,
     lead_details,
     real_cells,
+    real_dialogs,
     recorded_models,
 )
 from tools.doses import dose_table, doses_of
@@ -132,6 +133,18 @@ def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(tmp_p
     folder = RESULTS / "real-model"
     cells = read(folder / "cells.json")
     assert (folder / "table.md").read_text(encoding="utf-8") == real_cells.table(cells)
+    with tarfile.open(folder / "attempts.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    checked = CliRunner().invoke(app, ["recheck", str(tmp_path / "attempts"), "--json"])
+    assert checked.exit_code == 0
+    assert json.loads(checked.stdout)["accepted"] == sum(sum(cell["certified"]) for cell in cells.values())
+
+
+@pytest.mark.parametrize("name", ["dialogs", "dialogs/narrow"])
+def test_the_tables_of_the_real_models_dialogs_are_made_of_their_counts_and_the_dialogs_hold(name: str, tmp_path: Path):
+    folder = RESULTS / "real-model" / name
+    cells = read(folder / "counts.json")
+    assert (folder / "table.md").read_text(encoding="utf-8") == real_dialogs.page(cells)
     with tarfile.open(folder / "attempts.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     checked = CliRunner().invoke(app, ["recheck", str(tmp_path / "attempts"), "--json"])

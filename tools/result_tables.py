@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from tools import deduction_rules
+from tools import deduction_rules, real_dialogs
 from training.outcomes import compare_paired, widest
 from training.records.store import write_text
 from training.reporting.bases import over_bases
@@ -55,6 +55,7 @@ def _readme() -> Iterator[str]:
     steps = read(RESULTS / "smollm2" / "report.json")
     yield _of_run(steps, "certified", "PrOntoQA, 1 to 6 hops, SmolLM2-135M, two rounds", "certified", "smollm2")
     yield _guided(read(RESULTS / "real-model" / "cells.json"))
+    yield _real_dialogs(read(RESULTS / "real-model" / "dialogs" / "counts.json"))
     yield from _over_bases("easy to hard", overall, ("right", "right-matched", "unfiltered"))
     yield _dose(read(RESULTS / "dose-response" / "bases.json"))
     actor = read(RESULTS / "actor-critic-demo" / "report.json")
@@ -146,6 +147,19 @@ def _rules(cells: Mapping[str, Any]) -> str:
     return (
         f"| six rules, SmolLM2-135M | certified | {before} | **{rate('strict')}** | {others} "
         f"| {n} | `docs/results/real-model/rules` |"
+    )
+
+
+def _real_dialogs(cells: Mapping[str, Any]) -> str:
+    """Return the row of dialogs with a critic: one base, feedback against resampling at equal tokens."""
+    rates = {name: percent(mean(cell["certified"])) for name, cell in cells.items()}
+    told, anew = (cells[name]["certified"] for name in (real_dialogs.FEEDBACK, real_dialogs.TOKENS))
+    found = compare_paired(told, anew, [0] * len(told), test="mcnemar")
+    before = f"feedback {rates[real_dialogs.FEEDBACK]} | {rates.get(real_dialogs.TRAINED, '')}"
+    others = f"resampled {rates[real_dialogs.TOKENS]}, lead {points(found.difference)} ({points(found.interval)})"
+    return (
+        f"| dialogs, SmolLM2-135M | certified programs, equal tokens | {before} | {others} "
+        f"| 1 base of 134.52 M, 1 seed, {found.n} answers | `docs/results/real-model/dialogs` |"
     )
 
 
