@@ -253,7 +253,8 @@ def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator
         # Than 4K monitors and 2K monitors: no clause.
         if (words[cut - 1] != "," and starts) or (j - cut == 3 and chart.tokens[cut + 1].is_thing):
             continue
-        if chart.has(i, cut, "that") and chart.has(i, cut, *ATTITUDES) and sentence(chart, cut + 1, j, ()):
+        thinks = any(words[at] == "that" and chart.has(i, at, *ATTITUDES) for at in range(i, cut))
+        if thinks and sentence(chart, cut + 1, j, ()):
             chart.bar(cut, "it may go on with what is thought, or with what is so: write two sentences")
         for one in clause(chart, i, cut, referents):
             rest = sentence(chart, cut + 1, j, one.referents or referents)

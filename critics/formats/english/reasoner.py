@@ -230,16 +230,17 @@ class Reasoner(Trying):
             # An instance of a rule is read out like the rule.
             self.read_out |= {rule, self.known.keys[key(part)]}
             return
+        facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(part)]
         if self.applied is not None:
             (who, places), self.applied = self.applied, None
-            if rule not in places or (who is not None and who.lower() not in constants(part)):
+            is_by_it = any(self.known.gives(part, [*facts, at]) and not self.known.gives(part, facts) for at in places)
+            if not is_by_it or (who is not None and who.lower() not in constants(part)):
                 # Attack: the first rule applies to Rex, so Tom is a mammal.
                 raise self._bad("unsupported_sentence", "it does not follow by the rule that is said to apply")
         said, self.read_out = self.read_out, set()
         is_sourced = move.because or move.cited or move.of_premises
         if not said or rule is None or rule in said or is_sourced or not is_fact(part):
             return
-        facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(part)]
         # In either case: the alternative, and the rules that were read out for its cases.
         others = [[other] for other in said] if not move.of_cases else [[rule, *said]]
         if not any(self.known.gives(part, [*facts, *other]) for other in others):

@@ -123,13 +123,11 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class Applies:
-    """The claim that a rule applies, or that its conditions are met: the next step is by this rule."""
+    """The claim that a rule applies, perhaps to `who`: the next step is by the one cited, or just read out."""
 
     text: str = ""
     who: str | None = None
-    """Whom it is said to apply to: of them the next step is."""
     cited: tuple[int, ...] = ()
-    """The premise; without one a rule that was just read out."""
 
 
 @dataclass(frozen=True, slots=True)
