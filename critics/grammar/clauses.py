@@ -110,9 +110,6 @@ def clause(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]
                     yield Said(said.formula, heard) if start == i else Said(Not(said.formula))
 
 
-_SUBJECTS = {"him": "he", "her": "she", "them": "they", "it": "it"}
-
-
 def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, referents: Referents) -> Formula | None:
     """Put whom they mean in the place of pronouns that are objects; None where that is not said.
 
@@ -137,7 +134,8 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         # No sentence of that data set has one.
         return None
     for word in sorted(meant):
-        others = [one for one in referents if _SUBJECTS[word] in one.pronouns and one.term not in own]
+        person = {"him": "he", "her": "she", "them": "they", "it": "it"}[word]
+        others = [one for one in referents if person in one.pronouns and one.term not in own]
         # If Tom sings, Ann likes it: the song, or that he sings.
         possible = {one.term: None for one in others if word != "it" or not _is_person(one.term)}
         if word == "them" and ANY in possible:
@@ -277,7 +275,8 @@ def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula
     """A cat, cats: of all, but not where the verb tells of one event, place or state, of one, or of the kind."""
     words = chart.words
     verb, after = words[at], words[at + 1] if at + 1 < j else ""
-    of_kinds = verb in BE and after in ("a", "an") and words[at + 3 : at + 4] == ("of",) and words[at + 2] in KIND_NOUNS
+    is_one = verb == "are" and chart.conventions.states == "refuse"
+    of_kinds = after in ("a", "an") and (is_one or (words[at + 3 : at + 4] == ("of",) and words[at + 2] in KIND_NOUNS))
     if of_kinds or set(words[at:j] if verb in BE else [verb]) & KIND_PREDICATES:
         chart.bar(at + 1 + of_kinds, "it may be said of the kind or of each: say `every`")
     elif _is_of_one(chart, at, j) or (each.number == "singular" and _is_of_a(chart, i, at, j)):
@@ -310,7 +309,7 @@ def _is_of_a(chart: Chart, i: int, at: int, j: int) -> bool:
         return (not kind and (named or not is_any)) or any(
             chart.is_name(k) and words[k - 1] in PREPOSITIONS for k in of
         )
-    return named or (words[at] in ("will", "might", "could", "would") and not is_any)
+    return named or not (is_any or chart.has(i, at, "with", "without") or words[at] in ("can", "must", "should", "may"))
 
 
 def _lists(chart: Chart, at: int, j: int, part: Formula) -> bool:

@@ -177,8 +177,7 @@ def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
 def _denied(chart: Chart, at: int, place: Place) -> Place:
     """Return the place of what a bare `not` denies: of `is` in `is brave and not tired`, of no verb else."""
     verbs = [k for k in range(at) if chart.words[k] in AUXILIARIES or third(chart.words[k]) or past(chart.words[k])]
-    is_be = any(chart.words[k] in BE for k in verbs[-2:])
-    return "complement" if place == "finite" and is_be else place
+    return "complement" if place == "finite" and any(chart.words[k] in BE for k in verbs[-2:]) else place
 
 
 def _one_name(chart: Chart) -> bool:

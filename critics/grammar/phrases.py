@@ -130,7 +130,7 @@ class _Phrase:
         # Is open to Ann, opens to Ann; is like a judge, likes judges.
         first = self.chart.words[self.start]
         if self.role in ("complement", "modifier") and is_base(first) and words[1:] and not is_participle(first):
-            words = ["be"] * (first == "like" or (is_adj(first) and words[1] in (*PREPOSITIONS, "to"))) + words
+            words = ["be"] * (first == "like" or (is_adj(first) and words[1] in (*PREPOSITIONS, "to", "_"))) + words
         return atom(" ".join(words), *self.terms)
 
     def _step(self) -> bool:
@@ -242,9 +242,8 @@ class _Phrase:
 
     def _connective(self, word: str) -> bool:
         chart, at = self.chart, self.at
-        if at == self.start or at + 1 >= self.end or self._starts_clause(at + 1):
-            return False
-        if chart.words[self.end - 1] == "too" and word in ("and", "or"):
+        is_too = chart.words[self.end - 1] == "too" and word in ("and", "or")
+        if at == self.start or at + 1 >= self.end or is_too or self._starts_clause(at + 1):
             return False
         names = [k for k in range(at + 1, self.end) if chart.is_name(k)][:1]
         if word != "," and names and not self.in_clause and self._opens_clause(names[0], at):
@@ -269,9 +268,10 @@ class _Phrase:
         is_listed = "between" in self.words or chart.words[joint - 1] == "," or name > joint + 1
         if behind == self.end:
             return len(self.words) == 2 and self.words[1] == "_" and " " in chart.words[name] and not is_listed
-        if not chart.is_name(behind) and (chart.is_finite(behind, self.end) or past(chart.words[behind])):
+        told = chart.words[behind]
+        if not chart.is_name(behind) and (chart.is_finite(behind, self.end) or past(told) or is_adj(told)):
             return True
-        return "_" in self.words[-2:] and not is_listed and not chart.is_content(behind)
+        return ("_" in self.words[-2:] or told in self.words) and not is_listed and not chart.is_content(behind)
 
     def _starts_clause(self, at: int) -> bool:
         """Say whether a verb with an object stands behind a connective: what is joined is no end of an object."""

@@ -188,7 +188,7 @@ def _conditional(
         return
     for one in opened(chart, *condition, referents):
         is_open = _is_open(one.referents)
-        if is_open and (words[start] in ("a", "an", "some") or words[start] in SOMEONE or words[start] == "if"):
+        if words[start] in ("a", "an") or (is_open and words[start] in ("some", "if", *SOMEONE)):
             chart.bar(start, "it may be the same one or any one: say `it` or `they`")
             continue
         if is_open and _names_kind_again(chart, condition, start, end):
@@ -253,8 +253,9 @@ def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator
         # Than 4K monitors and 2K monitors: no clause.
         if (words[cut - 1] != "," and starts) or (j - cut == 3 and chart.tokens[cut + 1].is_thing):
             continue
-        thinks = any(words[at] == "that" and chart.has(i, at, *ATTITUDES) for at in range(i, cut))
-        if thinks and sentence(chart, cut + 1, j, ()):
+        joins = j - cut == 3 and chart.is_name(cut + 1)
+        that = any(words[at] == "that" and (joins or chart.has(i, at, *ATTITUDES)) for at in range(i, cut))
+        if that and sentence(chart, cut + 1, j, ()):
             chart.bar(cut, "it may go on with what is thought, or with what is so: write two sentences")
         for one in clause(chart, i, cut, referents):
             rest = sentence(chart, cut + 1, j, one.referents or referents)

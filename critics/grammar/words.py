@@ -75,7 +75,7 @@ STATES = _listed(
 """Predicates that hold of an individual at one time: `A tiger is hungry` is no rule about tigers."""
 KIND_PREDICATES = _listed(
     "widespread extinct rare common numerous abundant endangered scarce everywhere plentiful ubiquitous diverse "
-    "outnumber outnumbers exist existent nonexistent"
+    "outnumber outnumbers exist existent nonexistent vary varies evolve evolves"
 )
 """Predicates that hold of a kind and of none of its members."""
 KIND_NOUNS = _listed("kind type sort breed species genus form class")
