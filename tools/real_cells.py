@@ -94,6 +94,7 @@ def main(
     """Judge the attempts of cells again, and write their counts, table and archive."""
     attempts = {name: judged(Path(folder)) for name, _, folder in (cell.rpartition("=") for cell in cells)}
     found = {name: counts(rows) for name, rows in attempts.items()}
+    out.mkdir(parents=True, exist_ok=True)
     packed(attempts, out / "attempts.tar.xz")
     write_json(out / "cells.json", found)
     write_text(out / "table.md", table(found))
