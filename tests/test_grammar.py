@@ -28,6 +28,8 @@ def refusal(text: str, *others: str) -> Refusal:
     ("text", "says"),
     [
         ("Tom is a cat.", "cat(tom)"),
+        ("If the lamp is hot and the bulb works, Tom is warm.",
+         '(hot("the lamp") ∧ "do work"("the bulb")) → warm(tom)'),
         ("Tom works for Google.", '"work for _"(tom, google)'),
         ("Every employee who works remotely has a laptop.",
          '∀x. ((employee(x) ∧ "work remotely"(x)) → "have laptop"(x))'),

@@ -6,10 +6,10 @@ from functools import wraps
 from itertools import islice
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
-from critics.grammar.lexicon import Vocabulary, is_adverb, is_base, is_content, is_rare, past, third
+from critics.grammar.lexicon import Vocabulary, is_adverb, is_base, is_content, is_plural, is_rare, past, third
 from critics.grammar.meaning import Atom, Compound, Formula, Not, Quantified, Variable, buried
 from critics.grammar.tokens import Token
-from critics.grammar.words import AUXILIARIES, BE, DO, HAVE, MODALS, OPENERS, POSSESSIVES, Number
+from critics.grammar.words import AUXILIARIES, BE, DO, HAVE, MODALS, OPENERS, POSSESSIVES, PREPOSITIONS, Number
 
 Span = ParamSpec("Span")
 Item = TypeVar("Item")
@@ -152,6 +152,17 @@ class Chart:
         """Say whether a word is certainly a finite verb."""
         word = self.words[at] if at < end else ""
         return word in BE or word in DO or word in MODALS or word in ("has", "never") or third(word) is not None
+
+    def may_act(self, i: int, j: int) -> bool:
+        """Say whether a phrase may be a sentence of its own: `the bulb works`, `dogs bark`."""
+        last, before = self.words[j - 1], self.words[j - 2]
+        acts = third(last) is not None and not is_plural(before)
+        return (
+            j - i > 1
+            and not self.has(i, j, "of", *PREPOSITIONS)
+            and not self.is_name(j - 1)
+            and (acts or (is_base(last) and is_plural(before)))
+        )
 
 
 def _fewer(found: Iterable[Item]) -> tuple[Item, ...]:

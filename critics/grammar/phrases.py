@@ -20,6 +20,7 @@ from critics.grammar.words import (
     DROPPED_ADVERBS,
     EVERY,
     HAVE,
+    NUMBERS,
     OBJECT_QUANTITIES,
     OBJECTS,
     PARTICLES,
@@ -54,7 +55,7 @@ def definite(chart: Chart, i: int, j: int, *, placed: bool = False) -> Constant 
     A subject may have a place (`placed`): `the third floor in the house`.
     """
     words = chart.words[i + 1 : j]
-    if not words or words[-1] in ("of", "the", "only", "most", *PLACES) or is_adverb(words[-1]):
+    if not words or words[-1] in ("of", "the", "only", "most", *PLACES, *NUMBERS) or is_adverb(words[-1]):
         return None
     if is_adj(words[-1]) or (len(words) > 1 and words[-1] in PARTICLES):
         # The wise, the room happy, the offer down.
@@ -124,6 +125,12 @@ class _Phrase:
         if not words or words[-1] in ("and", "or", "than") or len(words) > MAX_WORDS or set(words) == {"_"}:
             return None
         if self.role in ("complement", "modifier") and (words[-1] in PREPOSITIONS or words[-1] == "to"):
+            return None
+        # `Is on and the bulb works` joins no objects, and `is hot and one dog barks` no properties.
+        joined = [at for at, word in enumerate(words[1:-1], 1) if word in ("and", "or")]
+        if joined and (
+            self.chart.may_act(self.start, self.end) or any(words[k - 1] != "_" == words[k + 1] for k in joined)
+        ):
             return None
         if any(one == other == "_" for one, other in pairwise(words)):
             return None

@@ -208,6 +208,8 @@ def _spliced(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iter
 def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     """Read what follows `is`: a kind, a property, a place, a definite."""
     word = chart.words[i]
+    if chart.words[i - 1] in ("and", "or") and chart.may_act(i, j):
+        return  # The switch is hot and the bulb works.
     if word in ("someone", "somebody", "something") and chart.words[i + 1 : i + 2] != ("of",):
         for more in modifiers(chart, i + 1, j, "singular"):
             if word != "something":
