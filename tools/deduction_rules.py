@@ -31,6 +31,7 @@ from training.configuration.run import load_run
 from training.lineage.adapters import MANIFEST
 from training.outcomes import PairedComparison, compare_paired, markdown, widest, wilson
 from training.records.store import read_records, write_json, write_records, write_text
+from training.reporting.bases import over_bases
 from training.reporting.sentences import p_value, percent, points
 from training.rounds.rollout import prompts
 
@@ -144,10 +145,11 @@ def counts(rows: list[Row], gold: Mapping[str, list[str]]) -> Row:
 
 LINES = {"seed 0": "{}", "seed 1": "{}, seed 1", "base 2": "{}, base 2", "base 3": "{}, base 3"}
 """Names of a cell by the line of training that it is of: two seeds of the first base, and other bases."""
+THREE = "three bases"
 POOLED = {
     "both seeds": ("seed 0", "seed 1"),
     "bases 2 and 3": ("base 2", "base 3"),
-    "three bases": ("seed 0", "base 2", "base 3"),
+    THREE: ("seed 0", "base 2", "base 3"),
 }
 
 
@@ -158,7 +160,13 @@ def table(cells: Mapping[str, Row]) -> str:
     n = len(next(iter(cells.values()))["ids"])
     head = ["certified", *RULES, f"all {n} (95%)"]
     rates = markdown(head, rows, "l" + "r" * (len(head) - 1))
-    leads = [[what, *_told(found)] for what, found in comparisons(cells).items()]
+    found = comparisons(cells)
+    leads = [[what, *_told(each)] for what, each in found.items()]
+    leads += [
+        [f"{a} over {b}, {THREE}, each counted once (t over bases)", *_over(found, f"{a} over {b}"), "3"]
+        for a, b in PAIRS
+        if f"{a} over {b}, {THREE}" in found
+    ]
     return f"{rates}\n{markdown(['certified', 'points (95%)', 'p, McNemar', 'n'], leads, 'lrrr')}"
 
 
@@ -189,6 +197,11 @@ def paired(*pairs: tuple[Row, Row]) -> PairedComparison:
 def _told(found: PairedComparison) -> list[str]:
     interval = points(widest(found.interval, found.interval_seeds))
     return [f"{points(found.difference)} ({interval})", p_value(found.p), str(found.n)]
+
+
+def _over(found: Mapping[str, PairedComparison], lead: str) -> list[str]:
+    over = over_bases([found[f"{lead}, {line}"].difference for line in POOLED[THREE]])
+    return [f"{points(over['mean'])} ({points(over['interval'])})", p_value(over["p"])]
 
 
 def page(cells: Mapping[str, Row], trained: Mapping[str, dict[str, Row]]) -> str:

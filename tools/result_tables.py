@@ -158,7 +158,7 @@ def _real_dialogs(cells: Mapping[str, Any]) -> str:
     before = f"feedback {rates[real_dialogs.FEEDBACK]} | {rates.get(real_dialogs.TRAINED, '')}"
     others = f"resampled {rates[real_dialogs.TOKENS]}, lead {points(found.difference)} ({points(found.interval)})"
     return (
-        f"| dialogs, SmolLM2-135M | certified programs, equal tokens | {before} | {others} "
+        f"| dialogs, SmolLM2-135M | certified programs at equal tokens, T = 0.5 | {before} | {others} "
         f"| 1 base of 134.52 M, 1 seed, {found.n} answers | `docs/results/real-model/dialogs` |"
     )
 
