@@ -144,3 +144,18 @@ def test_what_has_the_form_of_a_proof_and_is_none_is_refused(question: str, text
 )
 def test_a_form_is_held_to_what_it_says(context: str, question: str, text: str, is_proof: bool) -> None:
     assert verdict(context, question, text).startswith("certified") == is_proof
+
+
+@pytest.mark.parametrize(
+    ("context", "question", "text"),
+    [
+        ("Every dog is loyal. Rex is not loyal.", "Is Rex a dog?",
+         "If Rex were a dog, he would be loyal. But Rex is not loyal. So Rex is not a dog. Answer: no"),
+        ("Every lease that is signed is valid. L1 is a lease. L1 is not valid.", "Is L1 signed?",
+         "If L1 were signed, it would be valid. But L1 is not valid. So L1 is not signed. Answer: no"),
+    ],
+)  # fmt: skip
+def test_what_would_be_by_a_rule_says_something_though_it_is_not_so(context: str, question: str, text: str) -> None:
+    assert certistar.judge(context, question, text).verdict == "certified"
+    vain = text.replace(", he would be loyal", ", he would be red").replace(", it would be valid", ", it would be red")
+    assert certistar.judge(context, question, vain).verdict != "certified"

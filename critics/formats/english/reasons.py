@@ -5,7 +5,7 @@ from itertools import combinations
 
 from critics.logic.first_order.knowledge import Knowledge, RuleSupport
 from critics.logic.first_order.shapes import conditions, is_choice, is_existential, is_fact, stronger
-from critics.replay.first_order.syntax import Formula, conjuncts, key, predicates, subformulas
+from critics.replay.first_order.syntax import Formula, conjuncts, key, negated, predicates, subformulas
 
 
 def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula]) -> bool:
@@ -43,8 +43,10 @@ def is_idle(known: Knowledge, formula: Formula) -> bool:
     parts = conditions(formula)
     facts = [place for place in known.facts if not any(known.gives(part, [place]) for part in parts)]
     is_known = False
-    for rule in [(), *((place,) for place in known.rules)]:
-        places = [*facts, *rule]
+    # If Rex were a dog, he would be loyal: a rule says so, though Rex is not loyal and thus no dog.
+    denials = {key(negated(each)) for each in more}
+    others = [place for place in facts if key(known.formulas[place]) not in denials]
+    for places in [facts, *([*of, rule] for rule in known.rules for of in ((), others, facts))]:
         if known.gives(formula, places):
             is_known = True
             if not any(known.gives(each, places) for each in more):
