@@ -154,12 +154,11 @@ def _real_dialogs(cells: Mapping[str, Any]) -> str:
     """Return the row of dialogs with a critic: one base, feedback against resampling at equal tokens."""
     rates = {name: percent(mean(cell["certified"])) for name, cell in cells.items()}
     told, anew = (cells[name]["certified"] for name in (real_dialogs.FEEDBACK, real_dialogs.TOKENS))
-    found = compare_paired(told, anew, [0] * len(told), test="mcnemar")
     before = f"feedback {rates[real_dialogs.FEEDBACK]} | {rates.get(real_dialogs.TRAINED, '')}"
-    others = f"resampled {rates[real_dialogs.TOKENS]}, lead {points(found.difference)} ({points(found.interval)})"
+    others = _behind("resampled", told, anew)
     return (
         f"| dialogs, SmolLM2-135M | certified programs at equal tokens, T = 0.5 | {before} | {others} "
-        f"| 1 base of 134.52 M, 1 seed, {found.n} answers | `docs/results/real-model/dialogs` |"
+        f"| 1 base of 134.52 M, 1 seed, {len(told)} answers | `docs/results/real-model/dialogs` |"
     )
 
 
@@ -198,14 +197,19 @@ def _lead(found: Mapping[str, Any]) -> str:
     return f"{points(found['mean'])} ({points(found['interval'])})"
 
 
+def _behind(name: str, own: Sequence[int], rival: Sequence[int]) -> str:
+    """Return a rival's rate, and the lead of the same problems' own cell over it."""
+    lead = compare_paired(own, rival, [0] * len(own), test="mcnemar")
+    return f"{name} {percent(mean(rival))}, lead {points(lead.difference)} ({points(lead.interval)})"
+
+
 def _guided(cells: Mapping[str, Any]) -> str:
     """Return the row of the raw model under the English guide, beside the random writer."""
     raw, own, rival = (cells[name]["certified"] for name in ("raw", "raw, guide", "random writer, guide"))
-    lead = compare_paired(own, rival, [0] * len(own), test="mcnemar")
-    told = f"random writer {percent(mean(rival))}, lead {points(lead.difference)} ({points(lead.interval)})"
-    rates = f"raw, freely {percent(mean(raw))} | **{percent(mean(own))}** (raw, under the guide)"
+    told = f"raw, freely {percent(mean(raw))} | **{percent(mean(own))}** (raw, under the guide)"
+    told += f" | {_behind('random writer', own, rival)}"
     return (
-        f"| English guide, SmolLM2-135M, nothing trained | certified | {rates} | {told} "
+        f"| English guide, SmolLM2-135M, nothing trained | certified | {told} "
         f"| 1 model of 134.52 M, 1 seed, {len(own)} answers | `docs/results/real-model` |"
     )
 
