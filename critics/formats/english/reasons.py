@@ -46,7 +46,7 @@ def is_idle(known: Knowledge, formula: Formula) -> bool:
     # If Rex were a dog, he would be loyal: a rule says so, though Rex is not loyal and thus no dog.
     denials = {key(negated(each)) for each in more}
     others = [place for place in facts if key(known.formulas[place]) not in denials]
-    for places in [facts, *([*of, rule] for rule in known.rules for of in (others, facts))]:
+    for places in [facts, *([*of, rule] for rule in known.rules for of in ((), others, facts))]:
         if known.gives(formula, places):
             is_known = True
             if not any(known.gives(each, places) for each in more):
