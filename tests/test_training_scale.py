@@ -19,6 +19,7 @@ from training.finetuning.examples import IGNORED, Collator, Example, length, pac
 from training.finetuning.job import FineTuning, TrainingFailed, read_job, write_job
 from training.finetuning.stage import fine_tune, train_here
 from training.finetuning.torchrun import launch
+from training.lineage.adapters import MANIFEST
 from training.watchdog import Progress
 
 ROOT = Path(__file__).parents[1]
@@ -282,6 +283,16 @@ def test_a_wrong_world_size_is_an_error(job, monkeypatch):
 def test_a_failure_in_a_launched_process_is_told_in_one_line(job):
     with pytest.raises(InputError, match=r"exceed training\.max_tokens = 5"):
         launch(with_(job, max_tokens=5))
+
+
+def test_a_process_that_aborts_after_its_part_spoils_nothing_and_one_before_it_everything(job, monkeypatch):
+    start = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: start(["false"]))
+    with pytest.raises(TrainingFailed, match="ended with status 1"):
+        launch(job)
+    job.out.mkdir()
+    (job.out / MANIFEST).touch()
+    launch(job)
 
 
 def test_several_machines_need_a_place_to_meet(job):

@@ -4,6 +4,7 @@ Own code is the collators, the checks on examples, weights and losses, and the m
 distribution, optimisers and resuming are the Trainer's. The adapter is in place when its manifest is.
 """
 
+import atexit
 import json
 import os
 import shutil
@@ -85,7 +86,14 @@ def _train(job: FineTuning) -> AdapterManifest:
     from transformers import set_seed
 
     from training.finetuning.architecture import trainable_model
-    from training.finetuning.trainer import build_trainer, check_goes_on, delete_broken, newest_whole, wait_for_all
+    from training.finetuning.trainer import (
+        build_trainer,
+        check_goes_on,
+        delete_broken,
+        leave_group,
+        newest_whole,
+        wait_for_all,
+    )
 
     if not torch.cuda.is_available():
         torch.set_num_threads(1)  # two busy threads on two busy cores were measured five times slower than one
@@ -120,6 +128,7 @@ def _train(job: FineTuning) -> AdapterManifest:
     if trainer.is_world_process_zero():
         _put_in_place(job, accelerator.unwrap_model(trainer.model), whole, work, examples, loss)
     wait_for_all()
+    atexit.register(leave_group)
     return _made(job)
 
 

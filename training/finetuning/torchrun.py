@@ -23,6 +23,7 @@ from critics.errors import InputError, RunFailed
 from critics.workers.own_time import die_with_parent
 from training.configuration.fine_tuning import TrainingConfig
 from training.finetuning.job import FineTuning, PeerLost, TrainingFailed, read_job, write_job
+from training.lineage.adapters import MANIFEST
 from training.preemption import Preempted, handled
 
 SETTLE_S = 30.0
@@ -64,7 +65,7 @@ def _run(job: FineTuning, spec: Path) -> None:
     started = subprocess.Popen([sys.executable, "-m", "training.finetuning.torchrun", *arguments], env=environment)
     with handled(started.terminate):
         status = started.wait()
-    if status == 0:
+    if status == 0 or (job.out / MANIFEST).exists():  # written last: who ends badly after it has done its part
         spec.unlink(missing_ok=True)
         return
     hint = f" by one of the {job.nnodes} machines; {AGAIN}" if job.nnodes > 1 else " above"

@@ -90,6 +90,13 @@ def wait_for_all() -> None:
         distributed.barrier()
 
 
+def leave_group() -> None:
+    """End the group of processes, with its threads: one that outlives Python has aborted a process that was done."""
+    distributed: Any = import_module("torch.distributed")
+    if distributed.is_available() and distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
 class CheckpointOnRequest(TrainerCallback):
     """Saves and ends the training after the step in which this process, or another one of it, got SIGTERM."""
 
