@@ -42,6 +42,10 @@ def refusal(text: str, *others: str) -> Refusal:
         ("Tom is kind but not warm.", "kind(tom) ∧ ¬warm(tom)"),
         ("Tom, Ann and Bob are kind.", "kind(tom) ∧ kind(ann) ∧ kind(bob)"),
         ("Tom owns a car or a bike.", '"own car"(tom) ∨ "own bike"(tom)'),
+        ("Tom likes cats and dogs.", '"like cat and dog"(tom)'),
+        ("Bob washes the windows and floors.", '"wash _ and floor"(bob, "the windows")'),
+        ("Tom visits Rome and helps Ann.", '"visit _"(tom, rome) ∧ "help _"(tom, ann)'),
+        ("Musicians have busy lives.", '∀x. (musician(x) → "have busy life"(x))'),
         ("Tom likes no cat.", '¬(∃x. (cat(x) ∧ "like _"(tom, x)))'),
         ("Every dog that Tom chases is fast.", '∀x. ((dog(x) ∧ "chase _"(tom, x)) → fast(x))'),
         ("If someone is kind, then they are happy.", "∀x. (kind(x) → happy(x))"),
@@ -181,6 +185,8 @@ def test_texts_fall_into_sentences() -> None:
     assert sentences("1. Mr. Smith is kind. He lives in St. Louis.\n- No cat barks") == [
         "Mr. Smith is kind.", "He lives in St. Louis.", "No cat barks",
     ]  # fmt: skip
+    # Only what stands in front is a number of the list: the year is part of what is said.
+    assert sentences("2. Tom was born in 1965. Tom is - not kind.") == ["Tom was born in 1965.", "Tom is - not kind."]
     assert claim("Is the following statement true or false? Wren is wooden.") == "Wren is wooden."
     assert claim("Does it follow that no dogs are reptiles?") == "No dogs are reptiles"
 

@@ -156,7 +156,7 @@ class Chart:
     def may_act(self, i: int, j: int) -> bool:
         """Say whether a phrase may be a sentence of its own: `the bulb works`, `dogs bark`."""
         last, before = self.words[j - 1], self.words[j - 2]
-        acts = third(last) is not None and not is_plural(before)
+        acts = third(last) is not None and not is_plural(before) and before not in ("and", "or")
         return (
             j - i > 1
             and not self.has(i, j, "of", *PREPOSITIONS)

@@ -277,8 +277,11 @@ def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula
     verb, after = words[at], words[at + 1] if at + 1 < j else ""
     is_one = verb == "are" and chart.conventions.states == "refuse"
     of_kinds = after in ("a", "an") and (is_one or (words[at + 3 : at + 4] == ("of",) and words[at + 2] in KIND_NOUNS))
-    if of_kinds or set(words[at:j] if verb in BE else [verb]) & KIND_PREDICATES:
+    from_kind = (verb, after) == ("come", "from") and each.number == "plural"
+    if of_kinds or from_kind or set(words[at:j] if verb in BE else [verb]) & KIND_PREDICATES:
         chart.bar(at + 1 + of_kinds, "it may be said of the kind or of each: say `every`")
+    elif past(verb) not in (None, verb) and is_base(verb):
+        chart.bar(at, "it may tell of now or of what was once done: say `every`, or use another verb")
     elif _is_of_one(chart, at, j) or (each.number == "singular" and _is_of_a(chart, i, at, j)):
         chart.trouble(i, "a bare noun or `a` may be one of them here: say `every`, `some` or `there is`")
     elif verb == "are" and after not in ("both", "not") and _lists(chart, at, j, part):

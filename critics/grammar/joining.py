@@ -4,7 +4,17 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise, product
 
 from critics.grammar.chart import Chart, Place, rule
-from critics.grammar.lexicon import is_adj, is_adverb, is_base, is_noun_too, is_participle, is_plural, past, third
+from critics.grammar.lexicon import (
+    is_adj,
+    is_adverb,
+    is_base,
+    is_noun_too,
+    is_participle,
+    is_plural,
+    is_rare,
+    past,
+    third,
+)
 from critics.grammar.meaning import Compound, Formula, Not, Operator, both, joined
 from critics.grammar.words import (
     AUXILIARIES,
@@ -231,6 +241,19 @@ def _has_object(chart: Chart, i: int, cut: int) -> bool:
     return any(word in PREPOSITIONS or word in ("the", "to") or word in RELATIVE for word in chart.words[i:cut])
 
 
+def _lengthens(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) -> bool:
+    """Say whether a word may go on with an object, and be no verb: likes cats and dogs, buys food and drinks."""
+    words, after = chart.words, chart.words[right + 1] if right + 1 < j else "and"
+    verb = next((at for at in range(i, cut) if not is_adverb(words[at]) and words[at] != "never"), cut)
+    if verb >= cut - 1 or words[verb] in BE or after not in (*PREPOSITIONS - {"to"}, "every", "and", "or", ","):
+        return False
+    if cut - i > 2 and words[cut - 2] in ("and", "or"):
+        return not _parallel_verb(chart, i, cut - 2, cut - 1, j, place)
+    # Pays a fee or helps in the bar: no fee or helps.
+    acts = chart.is_name(cut - 1) or (words[cut - 2] in ("a", "an") and after in PREPOSITIONS)
+    return is_rare(words[right]) or not acts
+
+
 def _parallel_verb(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) -> bool:
     words, word = chart.words, chart.words[right]
     if word in AUXILIARIES or word in OPENERS or word in ("never", "not"):
@@ -240,6 +263,8 @@ def _parallel_verb(chart: Chart, i: int, cut: int, right: int, j: int, place: Pl
     if place == "base":
         return is_base(word)
     before = range(i, min(i + 3, cut))
+    if third(word) and is_plural(word) and _lengthens(chart, i, cut, right, j, place):
+        return False
     if any(third(words[at]) or words[at] in ("has", "is", "does") for at in before):
         return third(word) is not None
     if any(past(words[at]) and not chart.is_name(at) and not is_base(words[at]) for at in before):

@@ -157,6 +157,13 @@ def past(word: str) -> str | None:
     return verb_forms().past.get(word)
 
 
+def is_finite_alone(word: str) -> bool:
+    """Say whether a word is a finite verb and nothing else: `ate`, `accumulates`, but not `cooks` or `cooked`."""
+    if (verb := third(word)) is not None:
+        return not is_plural(word) and word not in _OWN_PLURALS and _one_of(word) in (word, verb)
+    return past(word) is not None and not (is_participle(word) or is_base(word) or is_adj(word))
+
+
 def gerund(word: str) -> str | None:
     """Return the verb of a form in -ing."""
     return None if word in _NO_PARTICIPLES else verb_forms().gerund.get(word)

@@ -10,7 +10,18 @@ from itertools import pairwise
 from typing import Literal
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import gerund, is_adj, is_adverb, is_base, is_participle, is_plural, is_rare, past, third
+from critics.grammar.lexicon import (
+    gerund,
+    is_adj,
+    is_adverb,
+    is_base,
+    is_finite_alone,
+    is_participle,
+    is_plural,
+    is_rare,
+    past,
+    third,
+)
 from critics.grammar.meaning import HOLE, OBJECT_PRONOUNS, Atom, Constant, Formula, Term, atom
 from critics.grammar.words import (
     ARTICLES,
@@ -334,6 +345,9 @@ class _Phrase:
         if not chart.is_content(at) and not kept:
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""
+        if self.has_verb and not self.in_clause and at > self.start and is_finite_alone(word):
+            # Fat people eat accumulates; fed the horses and pigs ate: a second verb.
+            return False
         if self.words[-2:] == ["by", "_"] and self._starts_verb(at):
             # In `games developed by Paradox sold well` the verb is `sold`.
             return False

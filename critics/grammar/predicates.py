@@ -223,6 +223,8 @@ def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formul
             yield from opaque(chart, i, j, "complement")
     elif word == "not":
         yield from (Not(part) for part in simple(chart, i + 1, j, "complement", number))
+    elif j - i == 1 and chart.tokens[i].is_quoted:
+        chart.bar(i, "the quotes may doubt the word: leave them out")
     elif j - i == 1 and chart.is_name(i):
         # Attack: Tom's firm is Green Tea. All that is green tea is drunk.
         if not (chart.vocabulary.lower.issuperset(word.split(" ")) and word.split(" ")[-1] in chart.vocabulary.names):

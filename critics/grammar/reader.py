@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from critics.grammar.chart import Bar, Chart, Conventions, Overworked
 from critics.grammar.clauses import question
-from critics.grammar.lexicon import Vocabulary, gerund, past, third
+from critics.grammar.lexicon import Vocabulary, gerund, past, third, verb_forms
 from critics.grammar.meaning import (
     Formula,
     buried,
@@ -27,7 +27,7 @@ from critics.grammar.meaning import (
 from critics.grammar.predicates import RULES
 from critics.grammar.sentences import sentence
 from critics.grammar.tokens import Token, UnreadMark, tokenize
-from critics.grammar.words import REFUSED
+from critics.grammar.words import IDIOMS, POSSESSIVES, REFUSED
 from critics.replay.first_order.reader import canonical
 
 MAX_CHARACTERS = 2_000
@@ -119,6 +119,10 @@ class Reader:
             return Refusal(text, error.mark, error.start, end, why), 0
         if not tokens or len(tokens) > MAX_TOKENS:
             return Refusal(text, "", 0, 0, "write a sentence of one to eighty words"), 0
+        if (one := _idiom(tokens, self.vocabulary)) is not None:
+            return Refusal(
+                text, one.word, one.start, one.end, "it may be an idiom: say in plain words what is meant"
+            ), 0
         key = (text, tokens, self.conventions, self.vocabulary.bearing({token.word for token in tokens}))
         known = _KNOWN.get(key)
         if known is None:
@@ -191,7 +195,18 @@ def _blame(chart: Chart) -> Bar:
     return told[0] if told else Bar(chart.furthest, _PLAIN_WHY)
 
 
+def _idiom(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> Token | None:
+    """Return the token where an idiom begins; None where each word is taken at its word."""
+    owner = {"one's"}
+    forms = [_forms(one, vocabulary) | (owner if one.owns or one.word in POSSESSIVES else set[str]()) for one in tokens]
+    for at, firsts in enumerate(forms):
+        for idiom in (idiom for first in firsts for idiom in IDIOMS.get(first, ())):
+            if len(forms) - at >= len(idiom) and all(word in forms[at + k] for k, word in enumerate(idiom)):
+                return tokens[at]
+    return None
+
+
 def _forms(token: Token, vocabulary: Vocabulary) -> set[str]:
     word = token.word
-    forms = (word, vocabulary.singular(word), third(word), past(word), gerund(word))
+    forms = (word, vocabulary.singular(word), third(word), past(word), verb_forms().participle.get(word), gerund(word))
     return {form for form in forms if form is not None}

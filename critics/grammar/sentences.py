@@ -37,6 +37,7 @@ from critics.grammar.words import (
 
 _ANY_OR_ALL = "one of them or all: say `if some ..`, or `if every ..`"
 
+_MAY_PART = "a sentence of its own may begin here, or a list go on: write two sentences"
 _LEADS = tuple(
     (tuple(opening.split()), positive)
     for opening, positive in (
@@ -252,6 +253,8 @@ def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator
         starts = chart.is_content(cut + 1) and words[cut + 1] not in SOMEONE
         # Than 4K monitors and 2K monitors: no clause.
         if (words[cut - 1] != "," and starts) or (j - cut == 3 and chart.tokens[cut + 1].is_thing):
+            if _says(chart, i, cut, referents) and _says(chart, cut + 1, j, referents):
+                chart.bar(cut, _MAY_PART)
             continue
         joins = j - cut == 3 and chart.is_name(cut + 1)
         that = any(words[at] == "that" and (joins or chart.has(i, at, *ATTITUDES)) for at in range(i, cut))
@@ -259,11 +262,23 @@ def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator
             chart.bar(cut, "it may go on with what is thought, or with what is so: write two sentences")
         for one in clause(chart, i, cut, referents):
             rest = sentence(chart, cut + 1, j, one.referents or referents)
+            if not rest and words[cut + 1] in ("a", "an") and _says(chart, cut + 1, j, referents):
+                chart.bar(cut, _MAY_PART)
             _check_two_clauses(chart, cut, j, rest)
             operator = Operator.OR if words[cut] == "or" else Operator.AND
             for other in rest:
                 together = merged(one.referents, other.referents)
                 yield Said(joined(operator, one.formula, other.formula), together)
+
+
+def _says(chart: Chart, i: int, j: int, referents: Referents) -> bool:
+    """Say whether a span has a subject and a verb that agrees with it: `dogs bark`, behind `and`, or part of a list."""
+    return any(
+        bool(finite(chart, at, j, each.number))
+        for at in range(i + 1, j)
+        if chart.starts_verb(at, j) and not chart.words[at].endswith("ing")
+        for each in subject(chart, i, at, referents)
+    )
 
 
 def _check_two_clauses(chart: Chart, cut: int, j: int, rest: tuple[Said, ...]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import is_adverb, is_base, is_participle, is_plural, is_rare, third
+from critics.grammar.lexicon import is_adj, is_adverb, is_base, is_participle, is_plural, is_rare, third
 from critics.grammar.meaning import Constant, Formula, Operator, Term, atom, joined
 from critics.grammar.nouns import EVERYONE, modifiers, nominal
 from critics.grammar.phrases import definite
@@ -232,6 +232,12 @@ def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         for body in nominal(chart, rest, j, "singular"):
             yield Subject("generic", "singular", body, head=_head_of(chart, rest, j))
         return
+    named = (
+        word == "no" and j - rest == 1 and i == 0 and chart.is_name(rest) and chart.has(j, j + 1, "is", "was", "has")
+    )
+    if named and (is_base(chart.words[rest]) or is_adj(chart.words[rest])):
+        # No Doubt is a band.
+        chart.bar(rest, "it may be a name: write the kind in lower case")
     kind: Kind = "none" if word == "no" else "some" if word == "some" else "any" if word == "any" else "every"
     if chart.words[rest] in ("who", "that") and word != "some":
         yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
@@ -292,7 +298,7 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     words = chart.words[i + named : j]
     mass = len(words) <= (3 if named else 2) and not any(is_plural(each) or third(each) for each in words)
     alone = j < len(chart.words) and chart.words[j] in ("is", "was", "does", "has")
-    mass = mass and word != "very" and not is_adverb(word)
+    mass = mass and word != "very" and not is_adverb(word) and not (words and is_adverb(words[-1]))
     mass = mass and (j - i == 1 or alone or not is_base(word) or is_rare(word)) and (alone or not named)
     if mass and all(map(chart.is_content, range(i + named, j))) and not is_participle(chart.words[j - 1]):
         if words[-1] in chart.vocabulary.names:

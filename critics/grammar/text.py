@@ -34,7 +34,8 @@ def sentences(text: str) -> list[str]:
         abbreviated = _ABBREVIATION.search(piece) or _LISTED.fullmatch(f"{piece} ")
         if boundary is not None and "\n" not in boundary[0] and abbreviated:
             continue
-        piece = _LISTED.sub("", piece, count=1).strip()
+        listed = _LISTED.match(piece)
+        piece = piece[listed.end() if listed else 0 :].strip()
         if piece:
             found.append(piece)
         start = end if boundary is None else boundary.end()
@@ -96,5 +97,5 @@ def read_text(context: str, question: str | None = None, axioms: Iterable[str] =
     """Read the sentences of a context, then declared axioms, then the question; the words of all settle the names."""
     declared = [piece for axiom in axioms for piece in sentences(axiom)]
     read = problem_reader(context, question or "", None, tuple(declared))
-    found = list(map(read.reader.read, (*read.said, *declared)))
+    found = [*read.context(), *map(read.reader.read, declared)]
     return found if question is None else [*found, read.question()]

@@ -1,6 +1,7 @@
 """Tokens of a sentence: words in lower case and commas, each with its place; a run of capitalised words is one name."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,9 @@ from critics.grammar.words import (
 _PIECE = re.compile(r'"[^"\n]*"|,|[^\s,"]+')
 _FULL_STOP = re.compile(r"[.?!]+\s*$")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Co|Ltd|No|vs))\.$")
-_MARK = re.compile(r"[;:()\[\]{}—–=<>*|\\^~→∀∃¬∧∨]|--|(?<=\s)-(?=\s)|[.?!](?=\s)")
+_MARK = re.compile(
+    r"[;:()\[\]{}—–=<>*|\\^~→∀∃¬∧∨]|--|(?<=\s)-(?=\s)|(?<![A-Za-z\d])_|_(?![A-Za-z\d])|\b[Nn]ot-|[.?!](?=\s)"
+)
 _CONTRACTIONS = {
     "can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not"),
     "he's": ("he", "is"), "she's": ("she", "is"), "it's": ("it", "is"), "they're": ("they", "are"),
@@ -35,7 +38,8 @@ _JOINED: dict[tuple[str, ...], str] = {
 }
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "\u00a0": " "})
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
-_DASH = re.compile(r"(?<=\w)–(?=\w)")
+_DASH = re.compile(r"(?<=\w)[–‐‑](?=\w)")
+_PLAIN_MARKS = frozenset("°€£¥¢×…½¼¾%§©®™−‐‑'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,19 @@ def tokenize(sentence: str, vocabulary: Vocabulary) -> tuple[Token, ...]:
     text = _DASH.sub("-", sentence.translate(_QUOTES)).rstrip()
     if not _ABBREVIATION.search(text) or re.search(r"\b[A-Z]\.$", text) is not None:
         text = _FULL_STOP.sub("", text)
+    strange = next((at for at, each in enumerate(text) if not each.isascii() and _is_strange(each)), None)
+    if strange is not None:
+        raise UnreadMark(text[strange], strange)
     for mark in _MARK.finditer(text):
         if mark[0] != "." or not _ABBREVIATION.search(text[: mark.end()]):
             raise UnreadMark(mark[0], mark.start())
     return tuple(_joined(list(_named(list(_pieces(text, vocabulary.titles)), vocabulary))))
+
+
+def _is_strange(letter: str) -> bool:
+    """Say whether a letter looks like another, is not seen, or marks a note: of another script, or no letter at all."""
+    is_latin = letter.isalpha() and unicodedata.name(letter, "").startswith("LATIN")
+    return not (is_latin or letter in _PLAIN_MARKS)
 
 
 def _pieces(text: str, titles: tuple[str, ...]) -> Iterator[Token]:
@@ -84,6 +97,9 @@ def _pieces(text: str, titles: tuple[str, ...]) -> Iterator[Token]:
         piece, start = match[0], match.start()
         if piece.startswith('"') or piece in titles:
             quoted = piece.startswith('"')
+            if quoted and start == 0 and "," in (piece[-2:-1], text[match.end() : match.end() + 1]):
+                # "Tom is kind", said Ann.
+                raise UnreadMark(piece, start)
             yield Token(piece.strip('".,').strip(), start, match.end(), is_name=True, is_quoted=quoted)
             continue
         low = piece.lower()

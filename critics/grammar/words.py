@@ -1,5 +1,6 @@
 """The closed class: the function words that the grammar reads, and those that it refuses with what to write instead."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -75,7 +76,8 @@ STATES = _listed(
 """Predicates that hold of an individual at one time: `A tiger is hungry` is no rule about tigers."""
 KIND_PREDICATES = _listed(
     "widespread extinct rare common numerous abundant endangered scarce everywhere plentiful ubiquitous diverse "
-    "outnumber outnumbers exist existent nonexistent vary varies evolve evolves"
+    "outnumber outnumbers exist existent nonexistent vary varies evolve evolves descend originate derive stem comprise "
+    "constitute dominate proliferate dwindle multiply increase decrease decline flourish"
 )
 """Predicates that hold of a kind and of none of its members."""
 KIND_NOUNS = _listed("kind type sort breed species genus form class")
@@ -111,6 +113,14 @@ def _refused() -> Iterator[tuple[str, str]]:
 
 REFUSED = dict(_refused())
 """Words that no reading may hold, unless a rule reads them; by each one what to write instead."""
+
+IDIOMS: defaultdict[str, list[list[str]]] = defaultdict(list)
+"""Words that together may say something else than each does, by the first: those of WordNet 3.0, and more of the kind.
+
+Left out are those that are mostly meant word by word. `one's` is any possessive.
+"""
+for _line in Path(__file__).with_name("idioms.txt").read_text(encoding="utf-8").splitlines():
+    IDIOMS[_line.split(" ")[0]].append(_line.split(" "))
 
 QUANTITIES = _listed(
     "enough various certain many several much numerous countless sufficient insufficient plenty dozens hundreds "
