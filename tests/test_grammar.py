@@ -233,3 +233,14 @@ def test_a_question_whose_last_name_may_be_two_is_refused(text: str) -> None:
 def test_a_question_that_names_its_subject_first_is_read() -> None:
     assert formula("Is Rex the dog of Ann Lee?") == '"the dog of ann lee"(rex)'
     assert formula("Was the winner Ann Lee?") == '"was the winner"("ann lee")'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is", "Tom is warm if the", "Tom is warm if it", "Tom is warm if and only if", "Tom is one of",
+        "If Tom is warm, then he/she", "Tom neither likes Ann nor is",
+    ],
+)  # fmt: skip
+def test_a_sentence_that_breaks_off_is_refused(text: str) -> None:
+    assert isinstance(Reader([text]).read(text), Refusal)

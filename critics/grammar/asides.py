@@ -69,7 +69,7 @@ def backed_by_pronoun(
             if each.kind == "generic" and past(chart.words[at]) and not third(chart.words[at]):
                 continue
             one = each.terms[0] if each.terms else ANY
-            if chart.words[start] == "it" and {chart.words[start + 1], chart.words[j - 1]} & _WEATHER:
+            if chart.words[start] == "it" and {*chart.words[start + 1 : start + 2], chart.words[j - 1]} & _WEATHER:
                 chart.bar(start, "`it` may be the weather, or the time: name what is meant")
                 return
             heard = Referent(one, pronouns_of(each), each.head)

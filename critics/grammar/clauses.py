@@ -333,7 +333,7 @@ def question(chart: Chart) -> Iterator[Formula]:
         chart.bar(words.index("not"), "a question with `not` has no answer that is safe: ask without it")
         return
     doubtful = [at for at in range(2, end) if _takes_name(chart, at)]
-    if words[0] in BE and not chart.is_name(1) and doubtful:
+    if words[0] in BE and doubtful and not chart.is_name(1):
         chart.bar(doubtful[0], "the name may be two, the last of which is asked about: name it first")
         return
     for at in range(2, end):

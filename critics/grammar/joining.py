@@ -170,7 +170,7 @@ def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
     if word in PRONOUNS and chart.words[i - 1] in ("or", "nor") and _one_name(chart):
         return chart.rules.finite(chart, i + 1, j, "plural" if word == "they" else "singular")
     turned = place != "base" and chart.words[i - 1] == "nor" and (word in BE or word in DO or word in MODALS)
-    if turned and chart.words[i + 1] in PRONOUNS and _one_name(chart):
+    if turned and chart.has(i + 1, i + 2, *PRONOUNS) and _one_name(chart):
         other = chart.rearranged([chart.tokens[i], *chart.tokens[i + 2 : j]])
         return chart.rules.finite(other, 0, len(other.words), "plural" if chart.words[i + 1] == "they" else "singular")
     if place == "finite":

@@ -230,7 +230,7 @@ def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formul
         if not (chart.vocabulary.lower.issuperset(word.split(" ")) and word.split(" ")[-1] in chart.vocabulary.names):
             yield atom(word)
     elif chart.words[i : i + 2] == ("one", "of") and not chart.has(i + 2, i + 3, "a", "an"):
-        found = nominal(chart, i + 3, j, "plural") if chart.words[i + 2] == "the" else ()
+        found = nominal(chart, i + 3, j, "plural") if chart.has(i + 2, i + 3, "the") else ()
         yield from [body for body in found if body is not None] or opaque(chart, i, j, "complement")
     elif word == "the":
         yield from _definite_complement(chart, i, j)

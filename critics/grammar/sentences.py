@@ -144,7 +144,7 @@ def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iter
     if _is_open(referents):
         # If a cat is not white, it is black unless it is sick.
         chart.bar(at, "a condition inside of another: write two sentences")
-    elif both_ways and words[at + 4] in PRONOUNS:
+    elif both_ways and chart.has(at + 4, at + 5, *PRONOUNS):
         yield from backed_by_pronoun(chart, (i, at, j), sentence, both_ways)
     elif both_ways or unless or words[at] == "only":
         start = at + {"if": 4, "only": 2}.get(words[at], 1)
@@ -167,7 +167,7 @@ def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iter
             chart.bar(at, "`if` may reach one clause or both before it: put the condition first")
         elif {words[at - 1]} & ASKING or {*words[i:at]} & ALWAYS_ASKING:
             chart.bar(at, "it may tell what is asked, and be no condition: put the condition first")
-        elif words[at + 1] in PRONOUNS or (words[at + 1] == "the" and words[at + 2] in words[i:at]):
+        elif words[at + 1] in PRONOUNS or (words[at + 1] == "the" and chart.has(i, at, *words[at + 2 : at + 3])):
             yield from backed_by_pronoun(chart, (i, at, j), sentence)
         else:
             yield from _conditional(chart, (at + 1, j), (i, at), referents)

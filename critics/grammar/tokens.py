@@ -204,7 +204,7 @@ def _joined(tokens: list[Token]) -> Iterator[Token]:
             yield Token("some", tokens[at].start, tokens[at + 2].end)
             at += 3
         elif words[:2] in _JOINED or words[:1] in _JOINED:
-            size = 2 if words[:2] in _JOINED else 1
+            size = len(words[:2]) if words[:2] in _JOINED else 1
             yield Token(_JOINED[words[:size]], tokens[at].start, tokens[at + size - 1].end)
             at += size
         elif words in (("he", "or", "she"), ("she", "or", "he")):
