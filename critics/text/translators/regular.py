@@ -33,6 +33,7 @@ from critics.text.english.statements import CONVENTIONS
 from critics.text.translators.clausal import ATTRIBUTES, Namer, alternatives, clauses_of
 from critics.text.translators.translation import (
     EMPTY_WORDS,
+    QUESTION_LEAD,
     WORD,
     Roles,
     TranslationError,
@@ -63,11 +64,6 @@ _PASSED_OVER = re.compile(
 """Words that the grammar passes over, or that change what the next one says: `former kind people`."""
 _ALSO_VERBS = ("like", "have", "has")
 _NOUN_BEFORE = ("a", "an", "every", "each", "no")
-_QUESTION = (
-    r"(?:query: ?)?"
-    r"(?:(?:based on the above information, )?is the following statement true(?:, false,? or unknown| or false) ?[?:] ?"
-    r"|true(?:, false,? or unknown| or false) ?[?:] ?)?"
-)
 Alternatives = tuple[tuple[Literal, ...], ...]
 """At least one of these holds, with all that it says."""
 
@@ -84,7 +80,7 @@ class Language:
     attributes: frozenset[str] = frozenset()
 
 
-PROOFWRITER = Language(CONVENTIONS["proofwriter"], re.compile(_QUESTION, re.IGNORECASE))
+PROOFWRITER = Language(CONVENTIONS["proofwriter"], QUESTION_LEAD)
 DEDUCTIONS = Language(CONVENTIONS["prontoqa-ood"], re.compile("Prove: "), ATTRIBUTES)
 
 

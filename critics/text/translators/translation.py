@@ -20,6 +20,12 @@ Translator: TypeAlias = Callable[[str, str], Formal]
 """Context and question in, `Formal` out; raises `TranslationError` for a text outside the language."""
 Read = TypeVar("Read")
 WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+QUESTION_LEAD = re.compile(
+    r"(?:query: ?)?"
+    r"(?:(?:based on the above information, )?is the following statement true(?:, false,? or unknown| or false) ?[?:] ?"
+    r"|true(?:, false,? or unknown| or false) ?[?:] ?)?",
+    re.IGNORECASE,
+)
 _BOUNDARY = re.compile(r"(?<=\.) ")
 _NUMBERED = re.compile(r"(?P<number>[1-9][0-9]*)- (?P<sentence>.+)")
 _, _LISTED = Path(__file__).with_name("function_words.txt").read_text(encoding="utf-8").split("\n", 1)
@@ -77,7 +83,7 @@ def unnumbered(said: list[str]) -> list[str]:
     return [match["sentence"] for match in numbered if match is not None]
 
 
-def claim(question: str, lead: re.Pattern[str]) -> str:
+def claim(question: str, lead: re.Pattern[str] = QUESTION_LEAD) -> str:
     """Return what a question claims, after what may lead it in, as a sentence."""
     text = " ".join(question.split())
     opening = lead.match(text)
@@ -108,6 +114,11 @@ def _holds(word: str, part: str) -> bool:
     return before in _DENYING or before.endswith("-")
 
 
+def _begins(noun: str, adjective: str) -> bool:
+    """Say whether an adjective stands in a noun of several words, which says its head too: a big dog is a dog."""
+    return bool(adjective) and noun.startswith(f"{adjective}-") and noun.rpartition("-")[2] not in TERM_HEADS
+
+
 @dataclass(slots=True)
 class Roles:
     """The words of one problem, each in the one role that its places in the sentences give it."""
@@ -132,7 +143,9 @@ class Roles:
                     # Attack: tell a plural from its singular, so that nothing follows of what is one.
                     raise Unread(f"{form!r} may be of {owner!r} and of {word!r}")
             for other, other_role in self.known.items():
-                if other_role in ("noun", "adjective") and (_holds(word, other) or _holds(other, word)):
+                pair = {role: word, other_role: other}
+                is_part = other_role in ("noun", "adjective") and (_holds(word, other) or _holds(other, word))
+                if is_part or _begins(pair.get("noun", ""), pair.get("adjective", "")):
                     # Attack: cut a word off from its parts, so that nothing follows of a lone-cat or the unkind.
                     raise Unread(f"{word!r} and {other!r} may be said at once")
         return word
