@@ -44,6 +44,8 @@ def refusal(text: str, *others: str) -> Refusal:
         ("Tom owns a car or a bike.", '"own car"(tom) ∨ "own bike"(tom)'),
         ("Tom likes cats and dogs.", '"like cat and dog"(tom)'),
         ("Bob washes the windows and floors.", '"wash _ and floor"(bob, "the windows")'),
+        ("Vera eats, shoots and leaves.", 'eat(vera) ∧ "do shoot"(vera) ∧ "do leave"(vera)'),
+        ("Emily Hart is kind.", 'kind("emily hart")'),
         ("Tom visits Rome and helps Ann.", '"visit _"(tom, rome) ∧ "help _"(tom, ann)'),
         ("Musicians have busy lives.", '∀x. (musician(x) → "have busy life"(x))'),
         ("Tom likes no cat.", '¬(∃x. (cat(x) ∧ "like _"(tom, x)))'),

@@ -298,8 +298,9 @@ def test_declared_knowledge_is_in_the_certificate_and_graded_given() -> None:
     rows = [{"context": context, "question": question, "rationale": text, "axioms": axiom}]
     assert [row["grade"] for row in certistar.filter(rows)] == ["given"]
     assert certistar.judge(context, question, text).verdict == "unproved"
-    unread = certistar.judge(context, question, text, axioms=["Most leases are contracts."])
-    assert unread.reason == "context_not_read"
+    # Attack: an axiom that only asks.
+    for unread in ("Most leases are contracts.", "Is every lease a contract?", "Every lease is a contract?"):
+        assert certistar.judge(context, question, text, axioms=[unread]).reason == "context_not_read"
 
 
 def test_a_verdict_names_what_is_lacking() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import is_base, is_participle, past, third
+from critics.grammar.lexicon import is_base, is_participle, is_plural, past, third
 from critics.grammar.meaning import (
     ANY,
     HOLE,
@@ -40,6 +40,7 @@ from critics.grammar.words import (
     BE,
     COLLECTIVE,
     DO,
+    GATHERING,
     HAVE,
     KIND_NOUNS,
     KIND_PREDICATES,
@@ -54,6 +55,7 @@ from critics.grammar.words import (
     RELATIVE,
     STATES,
     THING_NOUNS,
+    TOGETHER,
 )
 
 _AT_PERSONS = frozenset("bark look laugh smile shout yell stare point".split())  # noqa: SIM905
@@ -122,12 +124,13 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         is_same = bool(referents) and referents[0].term in own
         # Tom's dog is his friend.
         is_two = any(re.search("'s | of ", str(term)) for term in each.terms)
-        if (
-            (is_two or (others and not is_same))
-            and chart.has(*span, word)
-            and any(" own " in f" {name} " for name in predicates(part))
-        ):
-            chart.bar(chart.words.index(word, span[0]), "whose it is is not said: name who is meant")
+        # Tom saw her dog, Bob his: each may be the other's. Everyone who saw his dog: Tom's, if he is spoken of.
+        is_two = is_two or (word in ("his", "her") and chart.vocabulary.has_two_owners(named=not each.terms))
+        names = predicates(part) | (set[str]() if each.restriction is None else predicates(each.restriction))
+        start = span[0] if each.restriction is None else 0
+        is_own = chart.has(start, span[1], word) and any(" own " in f" {name} " for name in names)
+        if is_own and (is_two or (others and not is_same)):
+            chart.bar(chart.words.index(word, start), "whose it is is not said: name who is meant")
             return None
     meant = {name.strip() for name in free_variables(part) if name.startswith(" ")}
     if meant and chart.conventions.pronoun == "first":
@@ -243,6 +246,9 @@ def _crosses(chart: Chart, each: Subject, part: Formula, at: int, j: int) -> boo
     inner = quantifiers(part)
     if each.kind in ("every", "any", "generic", "none", "only") and Quantifier.SOME in inner:
         return chart.has(at, j, "some")
+    if each.kind == "some" and each.number == "singular" and chart.has(at, j, "every", "each"):
+        # Somebody is robbed every hour.
+        return True
     # A guard stands at every door.
     return (each.kind == "some" or (each.kind == "generic" and not chart.has(at, j, "all"))) and Quantifier.ALL in inner
 
@@ -266,7 +272,7 @@ def _is_mutual(chart: Chart, at: int, j: int, part: Formula) -> bool:
     alone = {name.removeprefix("did ").removeprefix("do ") for name in names} & ALONE_RECIPROCAL
     counted = any(map(str.isdigit, chart.words[at:j])) or chart.has(at, j, *(NUMBERS - {"one"}))
     # Are a team, wrote a book, lifted the piano.
-    told = past(chart.words[at]) is not None and chart.has(at, j, "the")
+    told = (past(chart.words[at]) is not None or chart.words[at] in TOGETHER) and chart.has(at, j, "the")
     one = (chart.has(at, j, "a", "an") or told or counted) and not chart.has(at - 1, j, *OPENERS, "or", "not")
     return bool(held & RECIPROCAL or alone or one or chart.has(at, j, *COLLECTIVE))
 
@@ -278,8 +284,12 @@ def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula
     is_one = verb == "are" and chart.conventions.states == "refuse"
     of_kinds = after in ("a", "an") and (is_one or (words[at + 3 : at + 4] == ("of",) and words[at + 2] in KIND_NOUNS))
     from_kind = (verb, after) == ("come", "from") and each.number == "plural"
-    if of_kinds or from_kind or set(words[at:j] if verb in BE else [verb]) & KIND_PREDICATES:
-        chart.bar(at + 1 + of_kinds, "it may be said of the kind or of each: say `every`")
+    is_several = each.number == "plural" and bool(set(words[at:j]) & (COLLECTIVE - {"apart"}) or verb in GATHERING)
+    compared = each.number == "plural" and any(
+        words[k - 1] == "than" and is_plural(words[k]) and not chart.is_name(k) for k in range(at + 1, j)
+    )
+    if of_kinds or from_kind or is_several or compared or set(words[at:j] if verb in BE else [verb]) & KIND_PREDICATES:
+        chart.bar(min(at + 1 + of_kinds, j - 1), "it may be said of the kind or of each: say `every`")
     elif past(verb) not in (None, verb) and is_base(verb):
         chart.bar(at, "it may tell of now or of what was once done: say `every`, or use another verb")
     elif _is_of_one(chart, at, j) or (each.number == "singular" and _is_of_a(chart, i, at, j)):

@@ -245,7 +245,12 @@ def _lengthens(chart: Chart, i: int, cut: int, right: int, j: int, place: Place)
     """Say whether a word may go on with an object, and be no verb: likes cats and dogs, buys food and drinks."""
     words, after = chart.words, chart.words[right + 1] if right + 1 < j else "and"
     verb = next((at for at in range(i, cut) if not is_adverb(words[at]) and words[at] != "never"), cut)
-    if verb >= cut - 1 or words[verb] in BE or after not in (*PREPOSITIONS - {"to"}, "every", "and", "or", ","):
+    if (
+        verb >= cut - 1
+        or words[verb] in BE
+        or words[verb + 1] == ","
+        or after not in (*PREPOSITIONS - {"to"}, "every", "and", "or", ",")
+    ):
         return False
     if cut - i > 2 and words[cut - 2] in ("and", "or"):
         return not _parallel_verb(chart, i, cut - 2, cut - 1, j, place)

@@ -269,7 +269,12 @@ class Vocabulary:
         """Return what the reading of these words rests on beside them: with the same they are read alike."""
         definites = {noun for noun in self.definites if words.issuperset(noun.split(" "))}
         doubtful = {self.singular(word) for word in words & _doubtful_plurals().keys()}
-        return frozenset(self.counted & words), frozenset(definites), frozenset(doubtful)
+        owners = (self.has_two_owners(named=True), self.has_two_owners()) if words & {"his", "her"} else None
+        return frozenset(self.counted & words), frozenset(definites), frozenset(doubtful), owners
+
+    def has_two_owners(self, *, named: bool = False) -> bool:
+        """Say whether `his` and `her` stand in the problem; or, where the owner may be one with a `named`, a name."""
+        return {"his", "her"} <= self.lower or (named and bool(self.names))
 
     def singular(self, word: str) -> str:
         """Return the singular of a noun; a plural of two nouns is of the one that the problem uses."""
@@ -288,6 +293,9 @@ class Vocabulary:
             return False
         if gerund(low) and is_plural(after):
             # Reading books is fun.
+            return False
+        if is_adverb(low) and is_adj(low[:-2]):
+            # Legally Tom is a judge.
             return False
         if low in self.names or (after[:1].isupper() and after.lower() not in FUNCTION):
             return True

@@ -345,8 +345,9 @@ class _Phrase:
         if not chart.is_content(at) and not kept:
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""
-        if self.has_verb and not self.in_clause and at > self.start and is_finite_alone(word):
-            # Fat people eat accumulates; fed the horses and pigs ate: a second verb.
+        is_second = is_finite_alone(word) or (self.words[-1:] == ["_"] and past(word) and self._goes_on(at + 1))
+        if self.has_verb and not self.in_clause and at > self.start and is_second:
+            # Fat people eat accumulates; fed the lamb remained calm: a second verb.
             return False
         if self.words[-2:] == ["by", "_"] and self._starts_verb(at):
             # In `games developed by Paradox sold well` the verb is `sold`.
@@ -369,6 +370,11 @@ class _Phrase:
         elif not (word == "own" and self.words[-1:] == ["own"]):
             self.words.append(word if is_adverb(word) else chart.vocabulary.singular(word))
         return True
+
+    def _goes_on(self, at: int) -> bool:
+        """Say whether an object or a property stands here: fed the lamb remained calm, not found the lamb locked in."""
+        word = self.chart.words[at] if at < self.end else ""
+        return word in ("a", "an") or (bool(word) and self.chart.is_content(at) and not is_adverb(word))
 
     def _starts_verb(self, at: int) -> bool:
         """Say whether a verb, with an adverb before it or not, stands behind the one by whom something was done."""

@@ -308,13 +308,13 @@ def _is_time(chart: Chart, at: int, j: int) -> bool:
 def _quantified_object(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
     """Chases all dogs; likes some cat; eats no meat."""
     word = chart.words[at]
-    if chart.words[at - 1] in ("among", "of", "than", "without", "except"):
+    if chart.words[at - 1] in ("among", "of", "than", "without", "except", ","):
         return
     negative = chart.has(0, at, *_NEGATIVE)
     if word == "some" and negative:
         chart.bar(at, "`some` after `not`: say `any`, or make it a sentence of its own")
     for verb in opaque(chart, i, at, "verb"):
-        for body in nominal(chart, at + 1, j, "either"):
+        for body in nominal(chart, at + 1, j, "singular" if word in ("every", "each") else "either"):
             variable = chart.variable()
             if not isinstance(verb, Atom):
                 continue

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import is_adj, is_adverb, is_base, is_participle, is_plural, is_rare, third
+from critics.grammar.lexicon import gerund, is_adj, is_adverb, is_base, is_participle, is_plural, is_rare, third
 from critics.grammar.meaning import Constant, Formula, Operator, Term, atom, joined
 from critics.grammar.nouns import EVERYONE, modifiers, nominal
 from critics.grammar.phrases import definite
@@ -292,6 +292,8 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     if chart.is_name(i) and not auxiliary and any(_is_third(chart, at) for at in (i + 1, j - 1) if at < j):
         # Tom likes, and no toms of the kind `likes`.
         return
+    if j - i > 1 and gerund(word) and is_base(gerund(word) or "") and j < len(chart.words) and chart.words[j] in MODALS:
+        chart.bar(i, "it may be what is done, or who does it: use another word")
     for body in nominal(chart, i, j, "plural"):
         yield Subject("generic", "plural", body, head=_head_of(chart, i, j))
     named = chart.is_name(i) and j - i > 1 and not chart.tokens[i].owns

@@ -62,7 +62,7 @@ class ProblemReader:
 
     def context(self) -> list[Reading | Refusal]:
         """Read the sentences of the context."""
-        return list(map(self._stated, self.said))
+        return list(map(self.stated, self.said))
 
     def question(self) -> Reading | Refusal:
         """Read what is asked.
@@ -76,9 +76,10 @@ class ProblemReader:
         meant = [each for each in found.readings if (named := constants(each.formula)) and set(named) <= told]
         return meant[0] if len(meant) == 1 else found
 
-    def _stated(self, text: str) -> Reading | Refusal:
+    def stated(self, text: str) -> Reading | Refusal:
+        """Read a sentence of the context, or an axiom."""
         end = len(text)
-        # Attack: a premise that the context only asks about.
+        # Attack: a premise or an axiom that only asks.
         return (
             Refusal(text, "?", end - 1, end, "a question states nothing") if text[-1] == "?" else self.reader.read(text)
         )
@@ -97,5 +98,5 @@ def read_text(context: str, question: str | None = None, axioms: Iterable[str] =
     """Read the sentences of a context, then declared axioms, then the question; the words of all settle the names."""
     declared = [piece for axiom in axioms for piece in sentences(axiom)]
     read = problem_reader(context, question or "", None, tuple(declared))
-    found = [*read.context(), *map(read.reader.read, declared)]
+    found = [*read.context(), *map(read.stated, declared)]
     return found if question is None else [*found, read.question()]

@@ -20,7 +20,7 @@ _PIECE = re.compile(r'"[^"\n]*"|,|[^\s,"]+')
 _FULL_STOP = re.compile(r"[.?!]+\s*$")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Co|Ltd|No|vs))\.$")
 _MARK = re.compile(
-    r"[;:()\[\]{}—–=<>*|\\^~→∀∃¬∧∨]|--|(?<=\s)-(?=\s)|(?<![A-Za-z\d])_|_(?![A-Za-z\d])|\b[Nn]ot-|[.?!](?=\s)"
+    r"[;:()\[\]{}—–=<>*|\\^~→∀∃¬∧∨]|--|(?<=\s)-(?=\s)|(?<![A-Za-z\d])_|_(?![A-Za-z\d])|\b[Nn]ot-|!(?=\w)|[.?!](?=\s)"
 )
 _CONTRACTIONS = {
     "can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not"),

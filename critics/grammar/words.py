@@ -83,9 +83,16 @@ KIND_PREDICATES = _listed(
 KIND_NOUNS = _listed("kind type sort breed species genus form class")
 RECIPROCAL = _listed(
     """friend brother sister sibling partner neighbor neighbour twin colleague rival enemy cousin married similar equal
-    different spouse classmate roommate relative acquainted adjacent identical lover ally opposite couple pair duo"""
+    different divorced engaged spouse classmate roommate relative acquainted adjacent identical lover ally opposite
+    couple pair duo"""
 )
 COLLECTIVE = _listed("together apart mutually jointly collectively share shares shared meet met")
+GATHERING = _listed(
+    "gather assemble congregate convene disperse scatter swarm unite surround encircle form elect outvote collide flock"
+)
+"""Verbs of several together: no soldier surrounds a town."""
+TOGETHER = _listed("own rent lease run manage lead fund hold occupy")
+"""Verbs that several may do to one thing together: own the house."""
 ALONE_RECIPROCAL = _listed(
     "meet marry differ agree disagree argue fight kiss hug collide separate divorce cooperate quarrel match"
 )

@@ -128,7 +128,7 @@ class Statements:
 
     def declared(self, *, exclusive: bool) -> list[Formula]:
         """Return the formulas of declared knowledge; raises `Refusal` where a sentence of it is not read."""
-        found = list(map(self.problem.reader.read, self.axioms))
+        found = list(map(self.problem.stated, self.axioms))
         for each in found:
             if not isinstance(each, Reading):
                 told = f"the axiom {each.text!r} is not read: {each.word}: {each.why}"
