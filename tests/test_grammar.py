@@ -143,7 +143,7 @@ def test_the_problem_settles_what_is_a_name() -> None:
 def test_a_plural_with_a_verb_in_the_singular_is_one_thing() -> None:
     games = 'was in _"("the olympic games", tokyo)'
     assert formula("The Olympic games were not in Tokyo.", "The Olympic games was in Tokyo.") == f'¬"{games}'
-    assert isinstance(Reader().read("The Olympic games were in Tokyo."), Refusal)
+    assert formula("The Olympic games were in Tokyo.") == '"they was in _"("all the olympic games", tokyo)'
 
 
 @pytest.mark.parametrize(

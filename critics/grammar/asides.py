@@ -9,11 +9,7 @@ from critics.grammar.meaning import ANY, HOLE, Compound, Constant, Not, Operator
 from critics.grammar.nouns import modifiers
 from critics.grammar.predicates import finite
 from critics.grammar.subjects import Referent, subject
-from critics.grammar.words import BE, PREPOSITIONS, STRUCTURE
-
-_WEATHER = frozenset(
-    "rains snows thunders hails drizzles raining snowing sunny windy cloudy late early dark cold hot warm".split()  # noqa: SIM905
-)
+from critics.grammar.words import BE, PREPOSITIONS, STRUCTURE, WEATHER
 
 
 def aside(chart: Chart, j: int) -> Iterator[Said]:
@@ -28,7 +24,13 @@ def aside(chart: Chart, j: int) -> Iterator[Said]:
     if second < j and chart.starts_verb(second + 1, j):
         main = chart.rearranged([*tokens[:first], *tokens[second + 1 :]])
         heads = [each.terms[0] for each in subject(chart, 0, first, ()) if each.kind == "term" and not each.owned]
-    elif second == j and relative and chart.is_name(first - 1) and not tokens[first - 1].owns and first > 2:
+    elif (
+        second == j
+        and (relative or opens == "located")
+        and chart.is_name(first - 1)
+        and not tokens[first - 1].owns
+        and first > 2
+    ):
         main, heads = chart.rearranged(tokens[:first]), [Constant(words[first - 1])]
     elif second == j and told and chart.is_name(0) and words[1] in BE and words[2] in ("a", "an"):
         if chart.has(3, first, *PREPOSITIONS):
@@ -69,7 +71,7 @@ def backed_by_pronoun(
             if each.kind == "generic" and past(chart.words[at]) and not third(chart.words[at]):
                 continue
             one = each.terms[0] if each.terms else ANY
-            if chart.words[start] == "it" and {*chart.words[start + 1 : start + 2], chart.words[j - 1]} & _WEATHER:
+            if chart.words[start] == "it" and {*chart.words[start + 1 : start + 2], chart.words[j - 1]} & WEATHER:
                 chart.bar(start, "`it` may be the weather, or the time: name what is meant")
                 return
             heard = Referent(one, pronouns_of(each), each.head)

@@ -56,7 +56,7 @@ class Rules:
     finite: "Callable[[Chart, int, int, Number], tuple[Formula, ...]]"
     inner: "Callable[[Chart, int, int, Place, Number], tuple[Formula, ...]]"
     simple: "Callable[[Chart, int, int, Place, Number], tuple[Formula, ...]]"
-    shared_verb: "Callable[[Chart, int, int, int], tuple[Formula, ...]]"
+    shared_verb: "Callable[[Chart, int, int, int, Literal['verb', 'complement']], tuple[Formula, ...]]"
 
 
 @dataclass(slots=True)

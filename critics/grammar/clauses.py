@@ -33,7 +33,7 @@ from critics.grammar.meaning import (
 )
 from critics.grammar.nouns import nominal
 from critics.grammar.predicates import agrees, finite, negatable
-from critics.grammar.subjects import Referent, Subject, subject
+from critics.grammar.subjects import Referent, Subject, is_several, of_they, several, subject
 from critics.grammar.words import (
     ALONE_RECIPROCAL,
     AUXILIARIES,
@@ -46,16 +46,15 @@ from critics.grammar.words import (
     KIND_PREDICATES,
     NUMBERS,
     OPENERS,
-    PERSON_ENDINGS,
-    PERSON_NOUNS,
     PLACES,
     PREPOSITIONS,
     PRONOUNS,
     RECIPROCAL,
     RELATIVE,
     STATES,
-    THING_NOUNS,
+    TIMES,
     TOGETHER,
+    is_person,
 )
 
 _AT_PERSONS = frozenset("bark look laugh smile shout yell stare point".split())  # noqa: SIM905
@@ -141,12 +140,14 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         others = [one for one in referents if person in one.pronouns and one.term not in own]
         # If Tom sings, Ann likes it: the song, or that he sings.
         possible = {one.term: None for one in others if word != "it" or not _is_person(one.term)}
-        if word == "them" and ANY in possible:
-            possible = {ANY: None}
+        if word == "them" and possible:
+            possible = dict.fromkeys(of_they([*possible], (Referent(ANY),) if ANY in possible else tuple(others)))
         if len(possible) > 1:
             chart.bar(chart.words.index(word, span[0]), "it may stand for more than one: name who is meant")
         if len(possible) != 1 or (term := next(iter(possible))).name.startswith("a "):  # type: ignore[union-attr]
             return None
+        if isinstance(term, Constant) and is_several(term):
+            term = Constant(term.name.removeprefix("all "))
         part = filled(part, OBJECT_PRONOUNS[word], term)
     return part
 
@@ -197,7 +198,9 @@ def applied(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula)
         return
     match each.kind:
         case "term" if each.owned:
-            yield Said(filled(marked(part, each.owned), HOLE, each.terms[0]))
+            many = (Referent(each.terms[0], frozenset({"they"})),) if each.owned == "they" else ()
+            heard = merged(many, objects(chart, at, j)) if many else ()
+            yield Said(filled(marked(part, each.owned), HOLE, each.terms[0]), heard)
         case "term":
             own = Referent(each.terms[0])
             part, each = _turned(chart, at, j, each, part)
@@ -379,7 +382,7 @@ def objects(chart: Chart, i: int, j: int) -> tuple[Referent, ...]:
             complement = before in BE or before in ("a", "an", "not", "either", "neither", "or", "nor", "and", "both")
             modifies = at + 1 < j and chart.is_content(at + 1) and not is_participle(chart.words[at + 1])
             kind = chart.is_content(at - 1) and chart.has(max(i, at - 4), at, "a", "an")
-            if complement or modifies or before == "of" or kind:
+            if complement or modifies or before == "of" or kind or chart.words[at] in TIMES:
                 continue
             thing = before in ("in", "inside", "during", "since", "the") or chart.tokens[at].is_thing
             verbs = {third(word) or past(word) or word for word in chart.words[i:at]}
@@ -391,12 +394,17 @@ def objects(chart: Chart, i: int, j: int) -> tuple[Referent, ...]:
             stop = at + 1
             while stop < j and chart.is_content(stop):
                 stop += 1
-            found.append(Referent(Constant(" ".join(chart.words[at:stop])), frozenset({"it"})))
+            one = Constant(" ".join(chart.words[at:stop]))
+            many = (
+                None
+                if chart.conventions.states == "all" or one.name[4:] in chart.vocabulary.definites
+                else several(one)
+            )
+            found.append(Referent(many or one, frozenset({"they"} if many else {"it"})))
         elif chart.words[at] in ("a", "an") and chart.words[i] not in BE and before not in _TIMED:
             stop = at + 1
             while stop < j and chart.is_content(stop) and not (stop > at + 1 and is_participle(chart.words[stop])):
                 stop += 1
-            noun = chart.words[stop - 1]
-            person = noun in PERSON_NOUNS or (noun.endswith(PERSON_ENDINGS) and noun not in THING_NOUNS)
-            found.append(Referent(Constant(f"a {noun}"), frozenset({"he", "she", "it"} if person else {"it"})))
+            pronouns = {"he", "she", "it"} if is_person(chart.words[stop - 1]) else {"it"}
+            found.append(Referent(Constant(f"a {chart.words[stop - 1]}"), frozenset(pronouns)))
     return tuple(found)

@@ -54,10 +54,12 @@ def coordinated(chart: Chart, i: int, j: int, place: Place, number: Number) -> I
 def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterator[Formula]:
     """Either A or B; either A, B, or C; neither A nor B; both A and B."""
     opener = chart.words[i]
-    if opener == "either" and place != "complement":
-        for part in chart.rules.shared_verb(chart, i + 1, i + 1, j):
-            if isinstance(part, Compound) and part.operator is Operator.OR:
-                yield Compound(Operator.XOR, part.operands)
+    shared = chart.rules.shared_verb(chart, i + 1, i + 1, j, "complement" if place == "complement" else "verb")
+    shared = [part for part in shared if isinstance(part, Compound) and part.operator is Operator.OR]
+    if opener == "either" and shared:
+        yield from (Compound(Operator.XOR, part.operands) for part in shared)
+        if place == "complement":
+            return
     words = {"either": ("or",), "neither": ("nor", "or"), "both": ("and",)}[opener]
     if opener == "neither" and chart.words[i:j].count("nor") > 1:
         cuts = [i, *(at for at in range(i, j) if chart.words[at] == "nor"), j]
@@ -70,6 +72,8 @@ def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Itera
         if place == "finite" and _shares_object(chart, i + 1, cut, cut + 1, j, place):
             chart.bar(cut, _SHARED)
             return
+        if place == "complement" and _shares_participle(chart, i + 1, cut, cut + 1):
+            return
         pieces = _pieces(chart, i + 1, cut, place)
         lefts = [_item(chart, a, b, place, number) for a, b in pieces] if len(pieces) > 1 else None
         if lefts is not None:
@@ -81,6 +85,14 @@ def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Itera
                 chart.trouble(cut, _TWO_WAYS)
                 continue
             yield together(opener, parts)
+
+
+def _shares_participle(chart: Chart, i: int, cut: int, right: int) -> bool:
+    """Bar a place that is perhaps where something is done: is neither sold in Rome nor in Oslo."""
+    shares = is_participle(chart.words[i]) and chart.words[right] in PREPOSITIONS and chart.has(i, cut, *PREPOSITIONS)
+    if shares:
+        chart.bar(right, "what is done may belong to each: say it twice")
+    return shares
 
 
 def together(opener: str, parts: tuple[Formula, ...]) -> Formula:
@@ -121,7 +133,7 @@ def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) ->
     if operator is Operator.AND and place == "finite" and "both" in words[i:cut] and "and" not in words[i:cut]:
         return
     pieces = _pieces(chart, i, cut, place)
-    if len(pieces) > 1:
+    if len(pieces) > 1 and not (place == "complement" and _shares_participle(chart, i, cut, right)):
         lists = [_item(chart, a, b, place, number) for a, b in [*pieces, (right, j)]]
         yield from (joined(operator, *parts) for parts in product(*lists))
         return
@@ -170,7 +182,7 @@ def _part(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterabl
     if word in PRONOUNS and chart.words[i - 1] in ("or", "nor") and _one_name(chart):
         return chart.rules.finite(chart, i + 1, j, "plural" if word == "they" else "singular")
     turned = place != "base" and chart.words[i - 1] == "nor" and (word in BE or word in DO or word in MODALS)
-    if turned and chart.has(i + 1, i + 2, *PRONOUNS) and _one_name(chart):
+    if turned and chart.has(i + 1, i + 2, *PRONOUNS) and (_one_name(chart) or chart.has(0, i, "neither")):
         other = chart.rearranged([chart.tokens[i], *chart.tokens[i + 2 : j]])
         return chart.rules.finite(other, 0, len(other.words), "plural" if chart.words[i + 1] == "they" else "singular")
     if place == "finite":
@@ -225,7 +237,7 @@ def _parallel(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) 
         return True
     if chart.is_name(right):
         return not _has_object(chart, i, cut) and cut - i == 1 and chart.is_name(i)
-    if word in AUXILIARIES:
+    if word in AUXILIARIES or (is_adj(word) and chart.has(right + 1, right + 2, *PREPOSITIONS)):
         return True
     compound = chart.words[i] in ("a", "an") and right + 1 < j and chart.is_content(right + 1)
     if (is_participle(word) and not compound) or word in PREPOSITIONS or is_adverb(word):

@@ -88,7 +88,7 @@ def closed(formula: Formula, variable: Variable) -> Formula:
 def marked(formula: Formula, mark: str) -> Formula:
     """Put a tense or a modal before the predicates of the subject: what they say of another time is not known."""
     if isinstance(formula, Atom) and HOLE in formula.arguments:
-        if formula.predicate.startswith(("did ", "was ", "had ")):
+        if formula.predicate.startswith(("did ", "was ", "had ")) and mark != "they":
             # A clause within has a tense of its own.
             return formula
         return Atom(f"{mark} {formula.predicate.removeprefix('do ')}", formula.arguments)

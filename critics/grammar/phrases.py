@@ -47,6 +47,8 @@ from critics.grammar.words import (
 
 Role = Literal["verb", "complement", "modifier", "noun"]
 MAX_WORDS = 30
+PLACED = PLACES | {"from", "to", "about", "for", "by"}
+"""Prepositions in the name of one thing: the parcel from Oslo, the article about rents."""
 _BRINGERS = frozenset({"a", "an", "some", "every", "each", "all", "if", "no"})
 
 
@@ -66,7 +68,7 @@ def definite(chart: Chart, i: int, j: int, *, placed: bool = False) -> Constant 
     A subject may have a place (`placed`): `the third floor in the house`.
     """
     words = chart.words[i + 1 : j]
-    if not words or words[-1] in ("of", "the", "only", "most", *PLACES, *NUMBERS) or is_adverb(words[-1]):
+    if not words or words[-1] in ("of", "the", "only", "most", *PLACED, *NUMBERS) or is_adverb(words[-1]):
         return None
     if is_adj(words[-1]) or (len(words) > 1 and words[-1] in PARTICLES):
         # The wise, the room happy, the offer down.
@@ -74,10 +76,10 @@ def definite(chart: Chart, i: int, j: int, *, placed: bool = False) -> Constant 
         return None
     for at in range(i + 1, j):
         word = chart.words[at]
-        linked = chart.words[at - 1] == "of" or (placed and chart.words[at - 1] in PLACES)
+        linked = chart.words[at - 1] == "of" or (placed and chart.words[at - 1] in PLACED)
         if word == "the" and not linked:
             return None
-        if not (chart.is_content(at) or chart.is_name(at) or word in ("of", "the") or (placed and word in PLACES)):
+        if not (chart.is_content(at) or chart.is_name(at) or word in ("of", "the") or (placed and word in PLACED)):
             return None
         verbal = third(word) or (past(word) and not is_participle(word))
         if not chart.is_name(at) and at > i + 1 and verbal and not is_plural(word):
@@ -135,7 +137,8 @@ class _Phrase:
         words = [word for word in self.words if word]
         if not words or words[-1] in ("and", "or", "than") or len(words) > MAX_WORDS or set(words) == {"_"}:
             return None
-        if self.role in ("complement", "modifier") and (words[-1] in PREPOSITIONS or words[-1] == "to"):
+        is_open = self.role in ("complement", "modifier") and (words[-1] in PREPOSITIONS or words[-1] == "to")
+        if is_open and not self._is_switched(words):
             return None
         # `Is on and the bulb works` joins no objects, and `is hot and one dog barks` no properties.
         joined = [at for at, word in enumerate(words[1:-1], 1) if word in ("and", "or")]
@@ -150,6 +153,13 @@ class _Phrase:
         if self.role in ("complement", "modifier") and is_base(first) and words[1:] and not is_participle(first):
             words = ["be"] * (first == "like" or (is_adj(first) and words[1] in (*PREPOSITIONS, "to", "_"))) + words
         return atom(" ".join(words), *self.terms)
+
+    def _is_switched(self, words: list[str]) -> bool:
+        """Say whether a preposition alone tells of a state: the light is on; in `is on or off the team` it does not."""
+        chart, end = self.chart, self.end
+        ends = end == len(chart.words) or chart.words[end] in (",", "if", "when", "then", "and", "or", "but")
+        listed = chart.has(end + 1, end + 2, *PREPOSITIONS, *PARTICLES)
+        return self.role == "complement" and words in (["on"], ["off"]) and ends and not listed
 
     def _step(self) -> bool:
         """Take one token, or several of a definite; False where the phrase cannot hold it."""

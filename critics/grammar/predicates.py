@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Literal
 
 from critics.grammar.chart import Chart, Place, Rules, rule
 from critics.grammar.joining import coordinated, together
@@ -169,7 +170,8 @@ def inner(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterato
         j -= 1
     if i >= j:
         return
-    split = coordinated(chart, i, j, place, number)
+    is_done = place == "complement" and is_participle(chart.words[i])
+    split = (shared_verb(chart, i, i, j, "complement") if is_done else ()) or coordinated(chart, i, j, place, number)
     yield from split
     if not split or chart.words[i] in ("a", "an"):
         yield from simple(chart, i, j, place, number)
@@ -273,7 +275,7 @@ def _verb(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterato
         if opens and not is_part(chart, place_of) and not _is_time(chart, place_of, j):
             yield from _quantified_object(chart, i, place_of, j)
             return
-    shared = list(shared_verb(chart, i, at, j))
+    shared = list(shared_verb(chart, i, at, j, "verb"))
     word = chart.words[at]
     told = place == "finite" and number == "singular" and past(word) == word
     for part in shared or opaque(chart, i, j, "verb"):
@@ -333,8 +335,8 @@ _BETWEEN = frozenset({"between", "among", "connect", "combine", "mix", "introduc
 
 
 @rule
-def shared_verb(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
-    """Owns a car or a bike; likes Tom and Ann: the verb belongs to each object."""
+def shared_verb(chart: Chart, i: int, at: int, j: int, role: Literal["verb", "complement"]) -> Iterator[Formula]:
+    """Owns a car or a bike; likes Tom and Ann: the verb belongs to each object; parked at the lake or at the inn."""
     words = chart.words
     cuts = [k for k in range(at + 2, j - 1) if words[k] in ("and", "or")]
     if len(cuts) != 1 or chart.has(i, j, *_BETWEEN, *RELATIVE, "not", *OPENERS):
@@ -349,18 +351,26 @@ def shared_verb(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
         # AMC service or HBO service: two of a kind.
         named = named or (chart.is_name(first) and chart.is_name(cut + 1) and 1 < cut - first == j - cut - 1 < 4
                           and words[first + 1 : cut] == words[cut + 2 : j])  # fmt: skip
-        if not (named or determined):
+        if not (_are_places(chart, at, first, cut) or (role == "verb" and (named or determined))):
             continue
         if words[first - 1] in ("between", "among"):
             return
         tokens = chart.tokens
         charts = [chart.rearranged([*tokens[i:first], *rest]) for rest in (tokens[first:cut], tokens[cut + 1 : j])]
-        one, other = (opaque(each, 0, len(each.words), "verb") for each in charts)
+        one, other = (opaque(each, 0, len(each.words), role) for each in charts)
         operator = Operator.OR if words[cut] == "or" else Operator.AND
         for left in one:
             for right in other:
                 yield Compound(operator, (left, right)) if operator is Operator.OR else both(left, right)
         return
+
+
+def _are_places(chart: Chart, at: int, first: int, cut: int) -> bool:
+    """Say whether a preposition opens what stands on both sides: the same one, or the only one before the joint."""
+    words = chart.words
+    if words[first] not in PREPOSITIONS or words[cut + 1] not in PREPOSITIONS or first + 1 == cut:
+        return False
+    return words[first] == words[cut + 1] or PREPOSITIONS.isdisjoint([*words[at + 1 : first], *words[first + 1 : cut]])
 
 
 RULES = Rules(finite, inner, simple, shared_verb)

@@ -60,9 +60,9 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
     if i == 0 and j > 1 and words[0] in ("and", "but", "also", "so"):
         i += 1
     if words[i : i + 2] == ("those", "who"):
-        # Those who work: people who work.
+        # Those who work: all who work.
         start, after = chart.tokens[i], chart.tokens[i + 1 :]
-        chart = chart.rearranged([replace(start, word="everyone"), *after])
+        chart = chart.rearranged([replace(start, word="all"), *after])
         yield from sentence(chart, 0, j - i, referents)
         return
     if "he" in words[i:j] and "she" in words[i:j] and not chart.bars:

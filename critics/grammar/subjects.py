@@ -6,9 +6,9 @@ from typing import Literal
 
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import gerund, is_adj, is_adverb, is_base, is_participle, is_plural, is_rare, third
-from critics.grammar.meaning import Constant, Formula, Operator, Term, atom, joined
+from critics.grammar.meaning import ANY, Constant, Formula, Operator, Term, atom, joined
 from critics.grammar.nouns import EVERYONE, modifiers, nominal
-from critics.grammar.phrases import definite
+from critics.grammar.phrases import PLACED, definite
 from critics.grammar.words import (
     EVERY,
     MODALS,
@@ -23,6 +23,8 @@ from critics.grammar.words import (
 )
 
 Kind = Literal["term", "terms", "every", "any", "none", "some", "only", "generic"]
+ALL_THE = "all the "
+"""The beginning of a constant that stands for several things: `the tests`."""
 _KINDS: dict[str, Kind] = {"every": "every", "some": "some", "any": "any", "no": "none"}
 
 
@@ -47,7 +49,14 @@ class Subject:
     operator: Operator = Operator.AND
     head: str = ""
     owned: str = ""
-    """The noun of `his score`, with `own` before it: a predicate is said of its owner."""
+    """The noun of `his score`, with `own` before it: a predicate is said of its owner; `they` for `the tests`."""
+
+
+def several(found: Constant) -> Constant | None:
+    """Return the one that stands for all of `the tests`, of which no rule for each thing is; None for one thing."""
+    words = found.name.split(" ")
+    head = next((at for at, word in enumerate(words) if at and (word in PLACED or word == "of")), len(words)) - 1
+    return Constant(f"all {found.name}") if is_plural(words[head]) and words[0] == "the" else None
 
 
 @rule
@@ -77,6 +86,8 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
             yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
     elif _is_list_of_names(chart, i, j):
         yield from _names(chart, i, j)
+    elif word == "both":
+        yield from _both(chart, i, j)
     elif word in SOMEONE:
         yield from _someone(chart, i, j)
     elif word == "only":
@@ -101,22 +112,39 @@ def _name(chart: Chart, i: int) -> Iterator[Subject]:
     yield Subject("term", "either" if plural and " " in word else "singular", terms=(Constant(word),))
     if plural and " " not in word and is_plural(word) and word not in chart.vocabulary.definites:
         singular = chart.vocabulary.singular(word)
-        yield Subject("generic", "plural", atom(singular), head=singular)
+        open_verb = chart.has(i + 1, i + 2, *MODALS, "did", "had")
+        if not (open_verb and singular not in chart.vocabulary.lower | chart.vocabulary.names):
+            # Ines can swim: nobody speaks of an `ine`.
+            yield Subject("generic", "plural", atom(singular), head=singular)
+
+
+def is_several(term: Term) -> bool:
+    """Say whether a term stands for several things."""
+    return isinstance(term, Constant) and term.name.startswith(ALL_THE)
+
+
+def of_they(possible: list[Term], referents: tuple[Referent, ...]) -> list[Term]:
+    """Return whom `they` may mean: several rather than one, as in `if the gardener covers the tomatoes, they live`."""
+    many = [each for each in possible if is_several(each)]
+    if referents[0].term == ANY:
+        # If someone likes the dogs, they bark: it may be both.
+        return possible[:1] if not many or referents[0].pronouns == frozenset({"they"}) else possible
+    return many if len(many) == 1 else possible
 
 
 def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[Subject]:
     word = chart.words[i]
     number: Number = "plural" if word == "they" else "singular"
     possible = [each.term for each in referents if word in each.pronouns]
-    if word == "they" and possible and referents[0].term.name == "any":  # type: ignore[union-attr]
-        possible = possible[:1]
+    if word == "they" and possible:
+        possible = of_they(possible, referents)
     if len(possible) > 1 and chart.conventions.pronoun == "first":
         chart.notes.add("pronoun: the first that was named")
         possible = possible[:1]
     if len(possible) == 1 and getattr(possible[0], "name", "").startswith("a "):
         chart.trouble(i, "it may stand for something that has no name: name what is meant")
     elif len(possible) == 1:
-        yield Subject("term", number, terms=(possible[0],))
+        yield Subject("term", number, terms=(possible[0],), owned="they" if is_several(possible[0]) else "")
     elif possible:
         chart.bar(i, "it may stand for more than one: name who is meant")
     else:
@@ -151,20 +179,28 @@ def _definite(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> 
         return
     is_one = " ".join(chart.words[i + 1 : j]) in chart.vocabulary.definites
     event = j - i > 2 and chart.conventions.states == "refuse" and chart.has(j, j + 1, "is", "was", "has")
-    if is_plural(last) and (event or is_one):
+    places = [at for at in range(i + 2, j) if chart.words[at] in PLACED]
+    if is_plural(last) and not places and (event or is_one):
         found = definite(chart, i, j)
         yield from () if found is None else (Subject("term", "either" if is_one else "singular", terms=(found,)),)
         return
-    if is_plural(last) and not chart.is_name(j - 1) and not is_base(last):
-        chart.trouble(i, "`the` with a plural may mean each of them or all together: say `all`")
-        return
+    end = places[0] if places else j
     found = definite(chart, i, j, placed=True)
     if found is None:
         return
-    if chart.is_name(j - 1) and last.endswith("s"):
+    if chart.is_name(end - 1) and chart.words[end - 1].endswith("s"):
         yield Subject("term", "either", terms=(found,))
-    elif not is_plural(last):
+    elif not is_plural(chart.words[end - 1]):
         yield Subject("term", "singular", terms=(found,))
+    elif chart.conventions.states == "refuse" and (many := several(found)) is not None:
+        yield Subject("term", "plural", terms=(many,), owned="they")
+
+
+def _both(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    """Both printers: the printers; but for `not`, which may deny it of one."""
+    found = definite(chart, i, j) if is_plural(chart.words[j - 1]) and not chart.has(j, j + 2, "not", "never") else None
+    if found is not None and (many := several(found)) is not None:
+        yield Subject("term", "plural", terms=(many,), owned="they")
 
 
 def _is_list_of_names(chart: Chart, i: int, j: int) -> bool:
@@ -303,7 +339,7 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     mass = mass and word != "very" and not is_adverb(word) and not (words and is_adverb(words[-1]))
     mass = mass and (j - i == 1 or alone or not is_base(word) or is_rare(word)) and (alone or not named)
     if mass and all(map(chart.is_content, range(i + named, j))) and not is_participle(chart.words[j - 1]):
-        if words[-1] in chart.vocabulary.names:
+        if words[-1] in chart.vocabulary.names and not words[-1].isdigit():
             chart.bar(j - 1, "it is a name elsewhere: name the kind by another word")
         # Corruption is a crime: the kind itself.
         yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))

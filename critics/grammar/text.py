@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from critics.grammar.chart import Conventions
+from critics.grammar.kinds import Kinds, kinds_of, taken_apart
+from critics.grammar.lexicon import is_adj, is_adverb, is_participle, is_plural
 from critics.grammar.reader import Reader, Reading, Refusal
-from critics.replay.first_order.syntax import constants
+from critics.grammar.words import FUNCTION, NUMBERS, TIMES, WEATHER
+from critics.replay.first_order.syntax import Atom, conjuncts, constants, predicates
 
 _BOUNDARY = re.compile(r"(?<=[.?!])(?P<closing>[\"'”’)]?)\s+(?=[\"'“‘(\[]?[A-Z0-9])|\s*\n+\s*")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs|e\.g|i\.e))\.[\"'”’)]?$")
+_LETTERED = re.compile(r"\b([A-Z][a-z]+ [A-Z])\.$")
 _LISTED = re.compile(
     r"\s*(?:[-*•]\s+|\[[A-Z\d]{1,4}\]\s+|\(?\d{1,3}[.):-]\s+|(?:Premise|Fact|Rule)\s+\d{1,3}\s*[.:]\s*)"
 )
@@ -31,7 +35,10 @@ def sentences(text: str) -> list[str]:
     for boundary in [*_BOUNDARY.finditer(text), None]:
         end = len(text) if boundary is None else boundary.start() + len(boundary["closing"] or "")
         piece = text[start:end]
-        abbreviated = _ABBREVIATION.search(piece) or _LISTED.fullmatch(f"{piece} ")
+        lettered = _LETTERED.search(piece)
+        # `He lives in Hall B.` ends where Hall B is spoken of elsewhere.
+        is_name = lettered is not None and re.search(rf"\b{lettered[1]}(?![.\w])", text) is not None
+        abbreviated = (_ABBREVIATION.search(piece) and not is_name) or _LISTED.fullmatch(f"{piece} ")
         if boundary is not None and "\n" not in boundary[0] and abbreviated:
             continue
         listed = _LISTED.match(piece)
@@ -52,6 +59,33 @@ def claim(question: str) -> str:
     return f"{said[:1].upper()}{said[1:]}"
 
 
+_OTHERS = re.compile(
+    r"\b(?:an?|the|his|her|its|their|some|any|no|(?:each|every)(?! (?:{})\b))\b".format("|".join(TIMES))
+)
+_PRONOUN = re.compile(r"(?:He|She|It)(?= )")
+
+
+def without_the(text: str, name: str) -> str:
+    """Return a text without the article of the name that it begins with: the Rioja is called `rioja`."""
+    return text if name.startswith("the ") else text.removeprefix("the ")
+
+
+def speaks_of_one(text: str, subject: str) -> bool:
+    """Say whether a statement brings in nothing beside its subject that `he` or `it` could mean.
+
+    `The order arrives before nine`; but `Tom has a laptop`, `Ann plays chess`.
+    """
+    low = without_the(text.lower().removeprefix("if "), subject)
+    if not low.startswith(subject) or _OTHERS.search(low, len(subject)):
+        return False
+    words = [word for word in re.findall(r"[\w'-]+", low[len(subject) :]) if word not in FUNCTION]
+    return all(
+        word in NUMBERS or word in TIMES or word.isdigit() or is_adverb(word) or is_adj(word) or is_plural(word)
+        or is_participle(word)
+        for word in words[1:]
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class ProblemReader:
     """The reader of one problem, the sentences of its context, and the statement that its question asks about."""
@@ -59,17 +93,50 @@ class ProblemReader:
     reader: Reader
     said: tuple[str, ...]
     asked: str
+    memory: list[Kinds] = field(default_factory=list[Kinds], repr=False, compare=False)
+
+    def read_at_cost(self, text: str) -> tuple[Reading | Refusal, int]:
+        """Read one statement with the words of the problem; return with it the number of spans that it took."""
+        found, work = self._meant(text)
+        if isinstance(found, Reading) and self.reader.conventions.states == "refuse":
+            if not self.memory:
+                told = (self._meant(each)[0] for each in (*self.said, self.asked))
+                formulas = [each.formula for each in told if isinstance(each, Reading)]
+                self.memory.append(kinds_of(formulas, self.reader.vocabulary))
+            found = taken_apart(found, self.memory[0])
+        return found, work
+
+    def _meant(self, text: str) -> tuple[Reading | Refusal, int]:
+        """Read one statement; of two readings the one is meant all of whose phrases and names stand elsewhere.
+
+        Every patient who is seen immediately gets a bed: nothing else says of anyone that he is `seen`.
+        """
+        found, work = self.reader.read_at_cost(text)
+        if isinstance(found, Reading) or not found.readings:
+            return found, work
+        others = [
+            self.reader.read(each) for each in (*self.said, self.asked) if each.rstrip(".?!") != text.rstrip(".?!")
+        ]
+        heard = {name for each in others if isinstance(each, Reading) for name in _names(each)}
+        meant = [each for each in found.readings if _names(each) <= heard]
+        return (meant[0] if len(meant) == 1 else found), work
 
     def context(self) -> list[Reading | Refusal]:
-        """Read the sentences of the context."""
-        return list(map(self.stated, self.said))
+        """Read the sentences of the context; one may begin with a pronoun for whom alone the one before is about."""
+        found: list[Reading | Refusal] = []
+        for text in self.said:
+            read = self.stated(text)
+            if isinstance(read, Refusal) and found and (named := _named(found[-1], text)) is not None:
+                read = self.stated(named)
+            found.append(read)
+        return found
 
     def question(self) -> Reading | Refusal:
         """Read what is asked.
 
         Of two readings the one is meant whose names are the context's: is Paul allergic to milk, of no `Paul allergic`.
         """
-        found = self.reader.read(self.asked)
+        found = self.read_at_cost(self.asked)[0]
         if not isinstance(found, Refusal) or not found.readings:
             return found
         told = {name for each in self.context() if isinstance(each, Reading) for name in constants(each.formula)}
@@ -80,9 +147,31 @@ class ProblemReader:
         """Read a sentence of the context, or an axiom."""
         end = len(text)
         # Attack: a premise or an axiom that only asks.
+        is_question = text[-1] == "?"
         return (
-            Refusal(text, "?", end - 1, end, "a question states nothing") if text[-1] == "?" else self.reader.read(text)
+            Refusal(text, "?", end - 1, end, "a question states nothing") if is_question else self.read_at_cost(text)[0]
         )
+
+
+def _names(read: Reading) -> set[str]:
+    return predicates(read.formula) | constants(read.formula)
+
+
+def _named(before: Reading | Refusal, text: str) -> str | None:
+    """Return a sentence with the one name of the sentence before in the place of the pronoun that opens it."""
+    pronoun = _PRONOUN.match(text)
+    if pronoun is None or not isinstance(before, Reading):
+        return None
+    parts, names = conjuncts(before.formula), constants(before.formula)
+    if len(names) != 1 or not all(isinstance(part, Atom) for part in parts):
+        return None
+    (name,) = names
+    is_kind = all(" " not in word for word in predicates(before.formula))
+    if not before.text.lower().startswith(name) or not (is_kind or speaks_of_one(before.text, name)):
+        return None
+    if pronoun[0] == "It" and not WEATHER.isdisjoint(re.findall(r"\w+", text)):
+        return None
+    return f"{before.text[: len(name)]}{text[pronoun.end() :]}"
 
 
 @lru_cache(maxsize=32)

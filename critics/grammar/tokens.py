@@ -157,7 +157,8 @@ def _is_capital(raw: list[Token], at: int, run: list[Token], vocabulary: Vocabul
     function = low in FUNCTION or low in NUMBERS
     if at and ((word.isupper() and (len(word) > 1 or run)) or (run and low not in AUXILIARIES | CONNECTIVES)):
         function = False
-    if word == "A" and run:
+    before = raw[at - 1].word.lower() if at else ""
+    if (word == "A" and run) or (word == "May" and (before in PREPOSITIONS or before in ARTICLES)):
         return True
     if function or low in ARTICLES:
         return False

@@ -42,6 +42,10 @@ TIMES = _listed(
     """day week month year morning night evening afternoon time weekend summer winter spring autumn monday tuesday
     wednesday thursday friday saturday sunday hour semester"""
 )
+WEATHER = _listed(
+    "rains snows thunders hails drizzles raining snowing sunny windy cloudy late early dark cold hot warm"
+)
+"""Words with which `it` may be the weather, or the time."""
 CONNECTIVES = _listed("and or but nor")
 AUXILIARIES = frozenset(BE) | frozenset(DO) | frozenset(HAVE) | MODALS
 OPENERS = _listed("either neither both")
@@ -109,6 +113,13 @@ THING_NOUNS = _listed(
 )
 """Nouns with the endings of persons, of whom nobody says `he`."""
 PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ess", "ee")
+
+
+def is_person(noun: str) -> bool:
+    """Say whether a noun is of one who is `he` or `she`."""
+    return noun in PERSON_NOUNS or (noun.endswith(PERSON_ENDINGS) and noun not in THING_NOUNS)
+
+
 COORDINATING_NAMES = _listed("de van von del la bin da di le du der")
 
 

@@ -27,9 +27,10 @@ from critics.formats.english.entailed_text import (
     models_of,
 )
 from critics.formats.english.reasoner import Reasoner
-from critics.grammar.inflection import article
+from critics.grammar.inflection import article, singular
 from critics.grammar.lexicon import third_person
 from critics.grammar.reader import Reader, Reading
+from critics.grammar.subjects import ALL_THE
 from critics.logic.first_order.solvers import Answer, can_fail, decide
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
@@ -98,7 +99,19 @@ def sorts(premises: Sequence[fo.Formula], goal: fo.Formula, context: str) -> lis
         for name in sorted({term.name for term in fo.terms(there_are) if isinstance(term, fo.Variable)}):
             there_are = fo.Quantified(fo.Quantifier.SOME, name, there_are)
         own.append(there_are)
-    return [*own, *_parts(told_of)]
+    return [*own, *_parts(told_of), *_several([*premises, goal])]
+
+
+def _several(formulas: Sequence[fo.Formula]) -> Iterator[fo.Formula]:
+    """Yield that what is said of each may be so of several: the tests are tests, and pass where each does."""
+    names = {name for each in formulas for name in fo.predicates(each)}
+    for name in sorted({name for each in formulas for name in fo.constants(each) if name.startswith(ALL_THE)}):
+        many = fo.Constant(name)
+        yield from (fo.Atom(kind, (many,)) for kind in sorted(names) if kind == singular(name.split(" ")[-1]))
+        for said in sorted(names):
+            each = next((each for each in names if f"they {each.removeprefix('do ')}" == said), None)
+            if each is not None:
+                yield fo.Compound(fo.Operator.IMPLIES, (fo.Atom(each, (many,)), fo.Atom(said, (many,))))
 
 
 def _parts(atoms: Mapping[str, fo.Atom]) -> Iterator[fo.Formula]:

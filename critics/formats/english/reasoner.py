@@ -16,6 +16,7 @@ from critics.replay.first_order.syntax import (
     Compound,
     Formula,
     Not,
+    Operator,
     conjuncts,
     constants,
     key,
@@ -41,7 +42,7 @@ class Reasoner(Trying):
         modal = [each for each in (*case.premises, case.goal) if possibility(each) is not None]
         self._has_modals, self._permitted = (
             bool(modal),
-            {name for each in modal for name in predicates(each) if "may " in name},
+            {name for each in modal for name in predicates(each) if name.startswith(("may ", "can "))},
         )
         super().__init__(case, Knowledge(case.premises, [*formulas, *possible, *idle, case.goal]))
         self.last_claims: list[Formula] = []
@@ -295,6 +296,10 @@ class Reasoner(Trying):
     def _not_known(self, move: moves.NotKnown, told: Formula | None) -> None:
         premises = range(self.known.num_premises)
         formula = self.case.goal if told is None else told
+        if move.both_ways and isinstance(formula, Compound) and formula.operator is Operator.OR:
+            # Whether Tom is a cat or is warm: neither is known.
+            for each in formula.operands:
+                self._not_known(move, each)
         sides = (formula, negated(formula)) if move.both_ways else (formula,)
         is_asked = self._is_asked(formula)
         if move.of_last and is_asked and not any(self._told_last(each) for each in (formula, negated(formula))):

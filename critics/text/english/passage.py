@@ -17,7 +17,8 @@ TYPOGRAPHY = {
     "\r": " ", "\u2022": "*", "\u2192": "\u2192", "\u21d2": "\u2192", "\u27f9": "\u2192", "\u2234": "\u2234",
 }  # fmt: skip
 """Signs that stand for one ASCII character, or for an arrow or `therefore`, which `outline` knows."""
-_EXPECTED = frozenset(map(chr, range(32, 127))) | frozenset(TYPOGRAPHY.values())
+_LATIN = map(chr, [*range(32, 127), *range(0xC0, 0xD7), *range(0xD8, 0xF7), *range(0xF8, 0x100)])
+_EXPECTED = frozenset(_LATIN) | frozenset(TYPOGRAPHY.values())
 _MARKS = re.compile(r"[*_`]{1,3}")
 _WRAPPED = re.compile(
     r"\$?\\boxed\{(?:\\text\{)?(?P<boxed>[^{}$\\]{2,})\}{1,2}\$?|<(?P<tag>answer|final)>(?P<tagged>[^<>]{2,})</(?P=tag)>"
@@ -31,7 +32,7 @@ _LATEX = re.compile(
 """Arrows and text of LaTeX, which are read as if they stood without."""
 _RULE = re.compile(r"\s*(?:[-*_=]\s?){3,}\s*|\s*```\s*")
 _LINE_START = re.compile(
-    r"[ ]*(?:#{1,6} +|> ?)*(?:[-*+] +)?"
+    r"[ ]*(?:#{1,6} +|> ?)*(?:[-*+] +)?(?:(?:[\u2460-\u2473\u2705\u2713\u2714]|\d\uFE0F?\u20E3)\uFE0F? *)?"
     r"[*_]{0,3}(?:\(?(?P<number>\d{1,3})(?:[.):]|-(?= ))(?=[ *_]|$))?[*_]{0,3}[ ]*"
 )
 # Atomic, because it would else backtrack over a long row of dots.

@@ -8,8 +8,9 @@ from critics.grammar.chart import Conventions
 from critics.grammar.lexicon import is_plural
 from critics.grammar.meaning import both
 from critics.grammar.reader import Reading
-from critics.grammar.text import problem_reader, sentences
-from critics.grammar.words import FUNCTION, PREPOSITIONS
+from critics.grammar.subjects import ALL_THE
+from critics.grammar.text import problem_reader, sentences, speaks_of_one, without_the
+from critics.grammar.words import FUNCTION, PREPOSITIONS, is_person
 from critics.logic.first_order.shapes import is_fact
 from critics.problem import AXIOMS, SETTLED, Problem
 from critics.replay.first_order.syntax import (
@@ -20,6 +21,7 @@ from critics.replay.first_order.syntax import (
     negated,
     predicates,
     rebuilt,
+    subformulas,
 )
 from critics.text.english.moods import indicative
 from critics.text.english.passage import TextSentence
@@ -125,6 +127,10 @@ class Statements:
         """The sentence whose last statement says what a thing is."""
         self._is_single = True
         """True where nothing else than whom the last one was about stands in it: `Tom has a laptop. It is warm`."""
+        self._before: str | None = None
+        """The thing that the last statement began with."""
+        self._told: dict[str, set[Formula]] = {}
+        """What was said by statements that began with a thing, and its denials, by the thing."""
 
     def declared(self, *, exclusive: bool) -> list[Formula]:
         """Return the formulas of declared knowledge; raises `Refusal` where a sentence of it is not read."""
@@ -186,16 +192,18 @@ class Statements:
 
         A rule that is given as a reason behind its claim (`is_aside`) changes nothing of that.
 
-        Between them may stand rules about every or no such thing, in sentences of their own, of whose words alone a
-        conclusion is: Tom is a cat. Every cat is warm. So he is warm.
+        Between them may stand rules about every or no such thing, of whose words alone a conclusion is: Tom is a cat.
+        Every cat is warm. So he is warm.
         """
         text = text.strip()
         # Within a sentence, what follows from what a thing is is of this thing: the cake is a cake with cream, so it ..
-        is_of_kind = inferred and sentence == self._kind
+        is_of_kind = inferred and self._kind is not None and sentence <= self._kind + 1
         is_meant = self._is_single or is_of_kind or not re.match(r"(?:if )?it\b", text, re.IGNORECASE)
         if self._rule is not None:
-            is_meant = is_meant and inferred and sentence > self._rule[0]
-        formula = self.formula(text, exclusive=exclusive, last=self._last if is_meant else None)
+            is_meant = is_meant and inferred
+        formula, who = self.formula(text, exclusive=exclusive, last=self._last if is_meant else None), self.last
+        if formula is None:
+            formula, who = self._of_subject(text, exclusive=exclusive, is_of_kind=is_of_kind), self._before
         if formula is None:
             return None
         heard = frozenset(predicates(formula))
@@ -205,20 +213,43 @@ class Statements:
         names = constants(formula)
         if is_aside and (not names or text[:3].lower() == "if "):
             return formula
-        if self._last is not None and not names and EVERY.match(text):
+        are_things = all(name.startswith("the ") and not is_person(name.split(" ")[-1]) for name in names)
+        if self._last is not None and are_things and EVERY.match(text):
             self._rule = (sentence, heard | (frozenset() if self._rule is None else self._rule[1]))
             self._is_single = False
             return formula
         self._rule = None
         # James is from the law school, so he ..: the one name, which is the subject, and no thing.
         main = [name for name in names if not name.startswith("the ")]
-        is_main = len(names) == 1 or (len(main) == 1 and text.lower().startswith(main[0]))
+        low = text.lower().removeprefix("if ")
+        low = low if who is None else re.sub(r"\A(?:he|she|it)\b", who, low)
+        is_main = len(names) == 1 or (len(main) == 1 and low.startswith(main[0]))
         only = (main or [*names])[0] if is_main else None
+        only = None if only is None or only.startswith(ALL_THE) else only
         # In quotes a name of several words is one.
         self._last = only if only is None or only.startswith("the ") else f'"{only.title()}"'
-        self._kind = sentence if len(names) == 1 and IS_KIND.search(text) else None
-        self._is_single = len(names) == 1 and (all(" " not in name for name in heard) or _has_no_other(text))
+        starts = (name for name in names if re.match(rf"{re.escape(name)}\b", without_the(low, name)))
+        first = self._before = max(starts, key=len, default=None)
+        if first is not None:
+            self._told.setdefault(first, set[Formula]()).update(subformulas(formula))
+        self._kind = sentence if first is not None and IS_KIND.match(without_the(low, first)[len(first) :]) else None
+        is_plain = all(" " not in name for name in heard) or _has_no_other(text)
+        self._is_single = len(names) == 1 and (is_plain or speaks_of_one(text, min(names)))
         return formula
+
+    def _of_subject(self, text: str, *, exclusive: bool, is_of_kind: bool) -> Formula | None:
+        """Return what a statement says of `it`, where that is the thing with which the last one began.
+
+        It follows from what that is: the derby is a match in the second round, so it is played. Or the last one said
+        the same of it: the bus stops at the lake or the inn; it does not stop at the inn.
+        """
+        first = self._before
+        if first is None or self._rule is not None or not re.match(r"it\b", text, re.IGNORECASE):
+            return None
+        last = first if first.startswith("the ") else f'"{first.title()}"'
+        found = self.formula(text, exclusive=exclusive, last=last)
+        own = [part for part in subformulas(found) if isinstance(part, Atom)] if found is not None else []
+        return found if is_of_kind or self._told[first].issuperset(own) else None
 
     def reading(self, text: str, last: str | None = None) -> Reading | None:
         """Read a statement; a pronoun that opens it may stand for `last`."""
@@ -252,7 +283,7 @@ class Statements:
             if parts[0] is not None and parts[1] is not None:
                 found = replace(parts[0], text=text, formula=both(parts[0].formula, parts[1].formula))
                 return replace(found, exclusive=both(parts[0].exclusive, parts[1].exclusive))
-        found, work = self.problem.reader.read_at_cost(text[:1].upper() + text[1:])
+        found, work = self.problem.read_at_cost(text[:1].upper() + text[1:])
         self._work += work
         if self._work > MAX_WORK:
             raise Refusal(TimedOut, "work_limit", TOO_MUCH_WORK)

@@ -21,7 +21,7 @@ def cited(match: re.Match[str]) -> tuple[int, ...]:
     nth = re.findall(r"\b(\d{1,2})(?:st|nd|rd|th)\b", match[0])
     if nth:
         return tuple(map(int, nth))
-    if re.search(r"\b(?:rule|premise|fact|condition)s?\b", match[0], ANY_CASE):
+    if re.search(r"\b(?:rule|premise|fact|condition|sentence)s?\b", match[0], ANY_CASE):
         return tuple(number for word, number in ORDINALS.items() if re.search(rf"\b{word}\b", match[0], ANY_CASE))
     return ()
 
