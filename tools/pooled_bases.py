@@ -1,0 +1,106 @@
+"""Arms of runs on several bases, compared answer by answer over all of them.
+
+    python -m tools.pooled_bases RUN.. [--declared RUN ..] --out docs/results/smollm2
+
+A run is a finished one, or what `tools.archived_runs` packed of it. Every run was asked the same held-out problems; a
+pair is one problem on one base. `pooled.json` has the outcomes by base and arm, `start` among them, and `pooled.md` is
+made of it: the rates, and strict's leads on each base, on the declared bases together, and on all together.
+"""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from critics.errors import InputError
+from training.outcomes import compare_paired, markdown, wilson
+from training.records.store import write_json, write_text
+from training.reporting.sentences import p_value, percent, points
+
+FIRST, START = "strict", "start"
+RATES = ("certified", "right")
+
+
+def outcomes(run: Path) -> dict[str, dict[str, dict[str, int]]]:
+    """Return by arm and rate the held-out outcomes (0 or 1) of the base and of each arm's last round, by problem."""
+    last: dict[str, Path] = {}
+    for path in sorted(run.rglob("evaluation.jsonl*")):
+        parts = path.relative_to(run).parts
+        last[START if parts[0] == "base" else parts[0]] = path
+    if not {START, FIRST} <= last.keys():
+        raise InputError(f"{run}: has no held-out attempts of its base and of the arm {FIRST}")
+    return {arm: _read(path) for arm, path in last.items()}
+
+
+def _read(path: Path) -> dict[str, dict[str, int]]:
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        rows = list(map(json.loads, lines))
+    verdicts = {row["problem"]["id"]: (row["judgement"], row["problem"]["answer"]) for row in rows}
+    return {
+        "certified": {name: int(v["verdict"] == "certified") for name, (v, _) in sorted(verdicts.items())},
+        "right": {name: int(v["answer"] == gold) for name, (v, gold) in sorted(verdicts.items())},
+    }
+
+
+def page(found: dict[str, Any]) -> str:
+    """Return rates and leads as Markdown, in percent and percentage points."""
+    bases, declared = found["bases"], found["declared"]
+    arms = list(dict.fromkeys(arm for base in bases.values() for arm in base))
+    rates = [
+        [arm, rate, *(percent(_mean(base[arm][rate])) for base in bases.values()), _together(bases, arm, rate)]
+        for rate in RATES
+        for arm in arms
+    ]
+    groups = {name: [name] for name in bases}
+    groups |= {f"{', '.join(declared)} (declared)": declared} if declared else {}
+    groups |= {"all": list(bases)}
+    leads = [
+        [over, rate, arm, *_lead([bases[name] for name in names], arm, rate)]
+        for rate in RATES
+        for arm in arms
+        if arm != FIRST
+        for over, names in groups.items()
+    ]
+    return (
+        markdown(["arm", "rate", *bases, "all (95%)"], rates, "ll" + "r" * (len(bases) + 1))
+        + "\n"
+        + markdown(["bases", "rate", f"{FIRST} over", "points (95%)", "p, McNemar", "n"], leads, "lllrrr")
+    )
+
+
+def _mean(found: dict[str, int]) -> float:
+    return sum(found.values()) / len(found)
+
+
+def _together(bases: dict[str, Any], arm: str, rate: str) -> str:
+    all_of_it = [passed for base in bases.values() for passed in base[arm][rate].values()]
+    num, n = sum(all_of_it), len(all_of_it)
+    return f"{percent(num / n)} ({percent(wilson(num, n))})"
+
+
+def _lead(bases: list[Any], arm: str, rate: str) -> list[str]:
+    """Return how far `strict` leads an arm over some bases: points with their interval, p, and the number of pairs."""
+    if any(base[FIRST][rate].keys() != base[arm][rate].keys() for base in bases):
+        raise InputError(f"{FIRST} and {arm}: were asked other problems")
+    ours, theirs = ([passed for base in bases for passed in base[name][rate].values()] for name in (FIRST, arm))
+    of = [number for number, base in enumerate(bases) for _ in base[arm][rate]]
+    lead = compare_paired(ours, theirs, of, test="mcnemar")
+    return [f"{points(lead.difference)} ({points(lead.interval)})", p_value(lead.p), str(lead.n)]
+
+
+def main(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN..")],
+    out: Annotated[Path, typer.Option("--out", help="The folder of pooled.json and pooled.md.")],
+    declared: Annotated[list[str] | None, typer.Option(help="Runs over which the comparison was declared.")] = None,
+) -> None:
+    """Count outcomes and write the tables."""
+    found = {"bases": {run.name: outcomes(run) for run in runs}, "declared": declared or []}
+    write_json(out / "pooled.json", found)
+    write_text(out / "pooled.md", page(found))
+    print(page(found))
+
+
+if __name__ == "__main__":
+    typer.run(main)
