@@ -15,6 +15,7 @@ from tools import (
     forked_samples,
     forked_verifier,
     lead_details,
+    pooled_bases,
     real_cells,
     real_dialogs,
     recorded_models,
@@ -30,6 +31,7 @@ RUNS = {
     "forks": (4, "well-formed"),
     "real-model/filters": (None, "well-formed"),
 }
+SMOLLM2 = ("smollm2-run",)
 
 
 def test_readme_quotes_what_the_results_hold():
@@ -110,7 +112,7 @@ def test_the_rewards_of_the_forks_are_made_of_their_counts():
 
 @pytest.mark.parametrize(
     ("name", "run", "last"),
-    [("forks", "run-31", 1), ("real-model/filters", "run-61", 0), ("smollm2", "smollm2-run", 1)],
+    [("forks", "run-31", 1), ("real-model/filters", "run-61", 0), *(("smollm2", run, 1) for run in SMOLLM2)],
 )
 def test_an_archive_of_a_run_holds(name: str, run: str, last: int, tmp_path: Path):
     with tarfile.open(RESULTS / name / f"{run}.tar.xz") as archive:
@@ -122,6 +124,16 @@ def test_an_archive_of_a_run_holds(name: str, run: str, last: int, tmp_path: Pat
     assert json.loads(checked.stdout)["accepted"] == sum(mode["certified"] for mode in modes)
 
 
+def test_the_bases_of_a_real_model_are_pooled_from_their_archives(tmp_path: Path):
+    folder = RESULTS / "smollm2"
+    found = read(folder / "pooled.json")
+    assert (folder / "pooled.md").read_text(encoding="utf-8") == pooled_bases.page(found)
+    for base, outcomes in found["bases"].items():
+        with tarfile.open(folder / f"{base}.tar.xz") as archive:
+            archive.extractall(tmp_path, filter="data")
+        assert pooled_bases.outcomes(tmp_path / base) == outcomes
+
+
 def test_the_raw_models_attempts_became_what_the_details_say(tmp_path: Path):
     with tarfile.open(RESULTS / "real-model" / "filters-raw.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
@@ -129,8 +141,9 @@ def test_the_raw_models_attempts_became_what_the_details_say(tmp_path: Path):
     assert lead_details.became(rows) == read(RESULTS / "real-model" / "filters" / "details.json")["raw"]
 
 
-def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(tmp_path: Path):
-    folder = RESULTS / "real-model"
+@pytest.mark.parametrize("name", ["real-model", "real-model/writers"])
+def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(name: str, tmp_path: Path):
+    folder = RESULTS / name
     cells = read(folder / "cells.json")
     assert (folder / "table.md").read_text(encoding="utf-8") == real_cells.table(cells)
     with tarfile.open(folder / "attempts.tar.xz") as archive:

@@ -4,19 +4,22 @@
 
 A run is a finished one, or what `tools.archived_runs` packed of it. Every run was asked the same held-out problems; a
 pair is one problem on one base. `pooled.json` has the outcomes by base and arm, `start` among them, and `pooled.md` is
-made of it: the rates, and strict's leads on each base, on the declared bases together, and on all together.
+made of it: the rates, and strict's leads on each base, on the declared bases together, and on all together (McNemar's
+exact test; Student's t over bases).
 """
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from critics.errors import InputError
-from training.outcomes import compare_paired, markdown, wilson
+from training.outcomes import PairedComparison, compare_paired, markdown, widest, wilson
 from training.records.store import write_json, write_text
+from training.reporting.bases import over_bases
 from training.reporting.sentences import p_value, percent, points
 
 FIRST, START = "strict", "start"
@@ -56,17 +59,19 @@ def page(found: dict[str, Any]) -> str:
     groups = {name: [name] for name in bases}
     groups |= {f"{', '.join(declared)} (declared)": declared} if declared else {}
     groups |= {"all": list(bases)}
-    leads = [
-        [over, rate, arm, *_lead([bases[name] for name in names], arm, rate)]
-        for rate in RATES
-        for arm in arms
-        if arm != FIRST
-        for over, names in groups.items()
-    ]
+    leads: list[list[str]] = []
+    for rate, arm in ((rate, arm) for rate in RATES for arm in arms if arm != FIRST):
+        for over, names in groups.items():
+            told = lead([bases[name] for name in names], arm, rate)
+            leads.append([over, rate, arm, shown(told), p_value(told.p), str(told.n)])
+        if len(bases) > 1:
+            once = over_bases([lead([base], arm, rate).difference for base in bases.values()])
+            told_once = f"{points(once['mean'])} ({points(once['interval'])})"
+            leads.append(["all, each counted once (t)", rate, arm, told_once, p_value(once["p"]), str(len(bases))])
     return (
         markdown(["arm", "rate", *bases, "all (95%)"], rates, "ll" + "r" * (len(bases) + 1))
         + "\n"
-        + markdown(["bases", "rate", f"{FIRST} over", "points (95%)", "p, McNemar", "n"], leads, "lllrrr")
+        + markdown(["bases", "rate", f"{FIRST} over", "points (95%)", "p", "n"], leads, "lllrrr")
     )
 
 
@@ -80,14 +85,18 @@ def _together(bases: dict[str, Any], arm: str, rate: str) -> str:
     return f"{percent(num / n)} ({percent(wilson(num, n))})"
 
 
-def _lead(bases: list[Any], arm: str, rate: str) -> list[str]:
-    """Return how far `strict` leads an arm over some bases: points with their interval, p, and the number of pairs."""
+def lead(bases: Sequence[Any], arm: str, rate: str) -> PairedComparison:
+    """Return how far `strict` leads an arm over some bases, a pair for each problem and base."""
     if any(base[FIRST][rate].keys() != base[arm][rate].keys() for base in bases):
         raise InputError(f"{FIRST} and {arm}: were asked other problems")
     ours, theirs = ([passed for base in bases for passed in base[name][rate].values()] for name in (FIRST, arm))
     of = [number for number, base in enumerate(bases) for _ in base[arm][rate]]
-    lead = compare_paired(ours, theirs, of, test="mcnemar")
-    return [f"{points(lead.difference)} ({points(lead.interval)})", p_value(lead.p), str(lead.n)]
+    return compare_paired(ours, theirs, of, test="mcnemar")
+
+
+def shown(found: PairedComparison) -> str:
+    """Return a lead in points with its interval, the wider one of those over pairs and over bases."""
+    return f"{points(found.difference)} ({points(widest(found.interval, found.interval_seeds))})"
 
 
 def main(

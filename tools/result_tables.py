@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from tools import deduction_rules, real_dialogs
+from tools import deduction_rules, pooled_bases, real_dialogs
 from training.outcomes import compare_paired, widest
 from training.records.store import write_text
 from training.reporting.bases import over_bases
@@ -52,9 +52,9 @@ def _readme() -> Iterator[str]:
     overall = (("certified", "all"), ("right", "all"))
     yield from _over_bases("forks, SmolLM2-135M", overall, ("well-formed", "right-matched"), "real-model/filters")
     yield _rules(read(RESULTS / "real-model" / "rules" / "counts.json")["cells"])
-    steps = read(RESULTS / "smollm2" / "report.json")
-    yield _of_run(steps, "certified", "PrOntoQA, 1 to 6 hops, SmolLM2-135M, two rounds", "certified", "smollm2")
-    yield _guided(read(RESULTS / "real-model" / "cells.json"))
+    yield from _pooled(read(RESULTS / "smollm2" / "pooled.json"))
+    yield _guided(read(RESULTS / "real-model" / "cells.json"), "real-model")
+    yield _guided(read(RESULTS / "real-model" / "writers" / "cells.json"), "real-model/writers", "ProofWriter")
     yield _real_dialogs(read(RESULTS / "real-model" / "dialogs" / "counts.json"))
     yield from _over_bases("easy to hard", overall, ("right", "right-matched", "unfiltered"))
     yield _dose(read(RESULTS / "dose-response" / "bases.json"))
@@ -203,14 +203,31 @@ def _behind(name: str, own: Sequence[int], rival: Sequence[int]) -> str:
     return f"{name} {percent(mean(rival))}, lead {points(lead.difference)} ({points(lead.interval)})"
 
 
-def _guided(cells: Mapping[str, Any]) -> str:
+def _pooled(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the rows of two rounds of self-training of the real model, its bases together."""
+    bases = list(found["bases"].values())
+    for rate in ("certified", "right"):
+        rates = {
+            arm: percent(mean(passed for base in bases for passed in base[arm][rate].values())) for arm in bases[0]
+        }
+        leads = {arm: pooled_bases.lead(bases, arm, rate) for arm in ("right-matched", "right")}
+        rivals = "; ".join(f"{arm} {rates[arm]}, lead {pooled_bases.shown(lead)}" for arm, lead in leads.items())
+        n = f"{len(bases)} bases of 134.52 M, 1 seed, {leads['right'].n} answers"
+        yield (
+            f"| PrOntoQA, 1 to 6 hops, SmolLM2-135M, two rounds | {rate} | {rates['start']} | **{rates['strict']}** "
+            f"| {rivals} | {n} | `docs/results/smollm2` |"
+        )
+
+
+def _guided(cells: Mapping[str, Any], folder: str, task: str = "") -> str:
     """Return the row of the raw model under the English guide, beside the random writer."""
-    raw, own, rival = (cells[name]["certified"] for name in ("raw", "raw, guide", "random writer, guide"))
+    of = f"{task}: " if task else ""
+    raw, own, rival = (cells[f"{of}{name}"]["certified"] for name in ("raw", "raw, guide", "random writer, guide"))
     told = f"raw, freely {percent(mean(raw))} | **{percent(mean(own))}** (raw, under the guide)"
     told += f" | {_behind('random writer', own, rival)}"
     return (
-        f"| English guide, SmolLM2-135M, nothing trained | certified | {told} "
-        f"| 1 model of 134.52 M, 1 seed, {len(own)} answers | `docs/results/real-model` |"
+        f"| English guide{f', {task}' if task else ''}, SmolLM2-135M, nothing trained | certified | {told} "
+        f"| 1 model of 134.52 M, 1 seed, {len(own)} answers | `docs/results/{folder}` |"
     )
 
 
