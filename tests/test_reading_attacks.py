@@ -108,3 +108,9 @@ def test_in_a_context_that_speaks_of_what_can_be_it_is_not_what_is() -> None:
     for text in ("No cat can be red.", "Cats cannot be red.", "Tom cannot be red."):
         found = certistar.judge(context, "Is Tom red?", f"Tom is a cat. {text} So Tom is not red. Answer: no")
         assert found.verdict != "certified", text
+
+
+def test_would_without_a_verb_is_not_read() -> None:
+    for text in ("Therefore, the would is true.", "So he would."):
+        verdict = certistar.judge(CONTEXT, "Is Tom warm?", f"Tom is a cat. {text} Answer: yes")
+        assert verdict.reason == "not_read", verdict

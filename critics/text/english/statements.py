@@ -259,7 +259,7 @@ class Statements:
             inner = self.reading(text[denial.end() :], last)
             return inner and replace(inner, formula=negated(inner.formula), exclusive=negated(inner.exclusive))
         for said in () if self._has_would else indicative(text):
-            if (found := self.reading(said, last)) is not None:
+            if said != text and (found := self.reading(said, last)) is not None:
                 return found
         found = self._read(text)
         pronoun = _PRONOUN.match(text)
