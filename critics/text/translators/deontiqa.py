@@ -19,9 +19,9 @@ The published stories are prose, which is refused.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 
 from critics.problem import Formal
 from critics.replay.formula import MAX_NAME_LENGTH, MAX_PREMISES, Application, Literal, Rule, Statement, Term
@@ -36,14 +36,14 @@ _LEAD = "Given these rules, "
 _QUESTION = re.compile(rf"(?:{_LEAD}i|I)s it (?P<rest>.+)\?")
 _WORDS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")
 _NAME = re.compile(r"[A-Z][a-z]+")
-_NOT = "?not"
-"""A part of a template: `not` may stand here."""
-_MAX_EVENT_WORDS = 3
+_NAMED = {
+    "person": re.compile(f"({_NAME.pattern})"),
+    "group": re.compile(f"the ({_NAME.pattern}) group"),
+    "event": re.compile(r"the ([a-z]+(?: [a-z]+){0,2})"),
+}
 _ARTICLES = frozenset({"a", "an", "any", "the"})
 _NO_EVENT_WORDS = FUNCTION_WORDS | {*VARIABLES, "people", "groups", "events"}
 
-_Found = Mapping[str, Term]
-"""The term for each slot of a template, and `not` where it was read."""
 _Words = Sequence[str]
 
 
@@ -130,96 +130,51 @@ def _binders(sentence: str, conditions: _Words, conclusion: _Words) -> list[Lite
 
 def _clause(sentence: str, words: _Words) -> Literal:
     """Return the one literal that the words say."""
-    readings = set(_readings(words))
+    text = " ".join(words)
+    readings = set(_readings(text))
     if len(readings) != 1:
-        raise TranslationError(sentence, f"{' '.join(words)!r} can be read in {len(readings)} ways, not in one")
+        raise TranslationError(sentence, f"{text!r} can be read in {len(readings)} ways, not in one")
     return readings.pop()
 
 
-def _readings(words: _Words) -> Iterator[Literal]:
-    said = set(words)
+def _readings(text: str) -> Iterator[Literal]:
     for predicate, template in CLAUSES.items():
-        if not _fixed_words(template) <= said:
-            continue
-        sorts = SIGNATURE.predicates.get(predicate, (predicate,))
-        for found, end in _matches(_parts(template), sorts, words, 0, {}):
-            if end == len(words):
-                yield Literal("not" not in found, predicate, _arguments(found, len(sorts)))
+        for arguments, positive in _filled(template, SIGNATURE.predicates.get(predicate, (predicate,)), text):
+            yield Literal(positive, predicate, arguments)
 
 
-def _matches(
-    parts: tuple[str, ...], sorts: tuple[str, ...], words: _Words, at: int, found: _Found
-) -> Iterator[tuple[_Found, int]]:
-    """Yield every way to read the parts of a template from a word on, with the place after it."""
-    if not parts:
-        yield found, at
-        return
-    part, rest = parts[0], parts[1:]
-    word = words[at] if at < len(words) else ""
-    if part == _NOT:
-        yield from _matches(rest, sorts, words, at, found)
-        if word == "not":
-            yield from _matches(rest, sorts, words, at + 1, {**found, "not": "not"})
-    elif part.startswith("{"):
-        place = part.strip("{}")
-        for term, end in _terms(sorts[int(place)], words, at):
-            yield from _matches(rest, sorts, words, end, {**found, place: term})
-    elif word == part:
-        yield from _matches(rest, sorts, words, at + 1, found)
+def _filled(template: Template, sorts: Sequence[str], text: str) -> Iterator[tuple[tuple[Term, ...], bool]]:
+    """Yield the terms in the slots of a template that is filled as the text is, and whether it affirms them.
+
+    No name holds the function words between two slots, so that at most one way to cut the text gives terms.
+    """
+    match = _pattern(template).fullmatch(text)
+    if match is not None:
+        said = [tuple(_terms(sort, match[f"slot{place}"])) for place, sort in enumerate(sorts)]
+        yield from ((arguments, match.groupdict().get("no") is None) for arguments in product(*said))
 
 
-def _terms(sort: str, words: _Words, at: int) -> Iterator[tuple[Term, int]]:
-    """Yield every term of a sort that can be read from a word on, with the place after it."""
+@lru_cache(maxsize=128)
+def _pattern(template: Template) -> re.Pattern[str]:
+    slotted = re.sub(r"\{(\d)\}", r"(?P<slot\1>.+)", template.replace("{not}", "(?P<no> not)?"))
+    return re.compile(slotted)
+
+
+def _terms(sort: str, text: str) -> Iterator[Term]:
+    """Yield every term of a sort that a text is."""
     for below, variable in VARIABLES.items():
         if SIGNATURE.is_below(below, sort):
-            if words[at + 1 : at + 2] == [below] and words[at] in _ARTICLES:
-                yield variable, at + 2
-            yield from _names(below, words, at)
+            article, _, noun = text.partition(" ")
+            if noun == below and article in _ARTICLES:
+                yield variable
+            name = _NAMED[below].fullmatch(text)
+            if name is not None and _NO_EVENT_WORDS.isdisjoint(name[1].lower().split(" ")):
+                yield name[1].lower().replace(" ", "-")
     if sort == "property":
-        for name, phrase in PROPERTY_PHRASES.items():
-            end = at + phrase.count(" ") + 1
-            if " ".join(words[at:end]) == phrase:
-                yield name, end
+        yield from (name for name, phrase in PROPERTY_PHRASES.items() if phrase == text)
     for function, (sorts, result) in SIGNATURE.functions.items():
         if result == sort:
-            for found, end in _matches(_parts(PHRASES[function]), sorts, words, at, {}):
-                yield Application(function, _arguments(found, len(sorts))), end
-
-
-def _names(sort: str, words: _Words, at: int) -> Iterator[tuple[str, int]]:
-    if sort == "event":
-        for num in range(1, _MAX_EVENT_WORDS + 1):
-            name = words[at + 1 : at + 1 + num]
-            if words[at : at + 1] == ["the"] and len(name) == num and all(map(_is_event_word, name)):
-                yield "-".join(name), at + 1 + num
-    elif sort == "person" and _is_proper(words[at : at + 1]):
-        yield words[at].lower(), at + 1
-    elif sort == "group":
-        the, name, group = words[at : at + 1], words[at + 1 : at + 2], words[at + 2 : at + 3]
-        if the == ["the"] and _is_proper(name) and group == ["group"]:
-            yield name[0].lower(), at + 3
-
-
-def _is_event_word(word: str) -> bool:
-    return word.islower() and word not in _NO_EVENT_WORDS
-
-
-def _is_proper(words: _Words) -> bool:
-    return len(words) == 1 and _NAME.fullmatch(words[0]) is not None and words[0].lower() not in _NO_EVENT_WORDS
-
-
-def _arguments(found: _Found, num: int) -> tuple[Term, ...]:
-    return tuple(found[str(place)] for place in range(num))
-
-
-@lru_cache(maxsize=128)
-def _parts(template: Template) -> tuple[str, ...]:
-    return tuple(template.replace("{not}", f" {_NOT}").split())
-
-
-@lru_cache(maxsize=128)
-def _fixed_words(template: Template) -> frozenset[str]:
-    return frozenset(part for part in _parts(template) if part != _NOT and not part.startswith("{"))
+            yield from (Application(function, arguments) for arguments, _ in _filled(PHRASES[function], sorts, text))
 
 
 def _check_sorts(said: list[tuple[str, Statement]]) -> None:
@@ -241,5 +196,5 @@ def _proper_names(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield the people and groups of a sentence that has been read; an event's name has no capital."""
     words = " ".join(sentence.split()).removeprefix(_LEAD).rstrip(".?").replace(",", "").split(" ")
     for at, word in enumerate(words):
-        if _is_proper([word]):
+        if _NAME.fullmatch(word) is not None and word.lower() not in _NO_EVENT_WORDS:
             yield word.lower(), "group" if words[at + 1 : at + 2] == ["group"] else "person"
