@@ -45,6 +45,8 @@ def refusal(text: str, *others: str) -> Refusal:
         ("Tom likes cats and dogs.", '"like cat and dog"(tom)'),
         ("Bob washes the windows and floors.", '"wash _ and floor"(bob, "the windows")'),
         ("Vera eats, shoots and leaves.", 'eat(vera) ∧ "do shoot"(vera) ∧ "do leave"(vera)'),
+        ("Otto likes to drink and dances.", '"like to drink"(otto) ∧ "do dance"(otto)'),
+        ("If something is kind, it is cold.", "∀x. (kind(x) → cold(x))"),
         ("Emily Hart is kind.", 'kind("emily hart")'),
         ("Tom visits Rome and helps Ann.", '"visit _"(tom, rome) ∧ "help _"(tom, ann)'),
         ("Musicians have busy lives.", '∀x. (musician(x) → "have busy life"(x))'),

@@ -127,6 +127,10 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         is_two = is_two or (word in ("his", "her") and chart.vocabulary.has_two_owners(named=not each.terms))
         names = predicates(part) | (set[str]() if each.restriction is None else predicates(each.restriction))
         start = span[0] if each.restriction is None else 0
+        if word != "their" and chart.has(*span, word):
+            # Pia told Otto about his debts: whoever stands before it may be meant.
+            inner = objects(chart, span[0], chart.words.index(word, span[0]))
+            is_two = is_two or any(person in each.pronouns for each in inner)
         is_own = chart.has(start, span[1], word) and any(" own " in f" {name} " for name in names)
         if is_own and (is_two or (others and not is_same)):
             chart.bar(chart.words.index(word, start), "whose it is is not said: name who is meant")
@@ -312,12 +316,15 @@ def _is_of_one(chart: Chart, at: int, j: int) -> bool:
     perfect = verb in HAVE and (after == "been" or is_participle(after)) and after not in ("a", "an")
     state = chart.words[j - 1] in STATES and chart.conventions.states == "refuse"
     passing = (state and not chart.has(at, j, "not", *OPENERS)) or (after.endswith("ing") and is_participle(after))
-    return event or perfect or (verb in BE and (after in PLACES or passing))
+    return event or perfect or (verb in BE and (after in PLACES or after == "among" or passing))
 
 
 def _is_of_a(chart: Chart, i: int, at: int, j: int) -> bool:
     """Say whether `a judge` may be one of them: is dead, is Ann's friend, likes Ann; a judge who works is any."""
     words, named, is_any = chart.words, any(map(chart.is_name, range(i, j))), chart.has(i, at, *RELATIVE)
+    if words[at] in BE and words[at + 1 : at + 2] == ("not",) and at + 2 < j and past(words[at + 2]):
+        # A guest is not served.
+        return True
     if chart.has(at, j, "or", "if", "not", "never", *OPENERS):
         return False
     if words[at] in BE:

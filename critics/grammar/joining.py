@@ -141,6 +141,11 @@ def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) ->
         _check_groups(chart, i, cut, right, j, one, other, operator)
         yield joined(operator, one, other)
     for one, other in product(_part(chart, i, cut, place, number), _item(chart, right, j, place, number)):
+        mixed = (
+            isinstance(one, Compound) and one.operator in (Operator.AND, Operator.OR) and one.operator is not operator
+        )
+        if mixed and "," not in words[i:cut] and not chart.has(i, j, *OPENERS, *RELATIVE):
+            chart.bar(cut, _TWO_WAYS)
         yield joined(operator, one, other)
 
 
@@ -261,6 +266,7 @@ def _lengthens(chart: Chart, i: int, cut: int, right: int, j: int, place: Place)
         verb >= cut - 1
         or words[verb] in BE
         or words[verb + 1] == ","
+        or words[cut - 2] == "to"
         or after not in (*PREPOSITIONS - {"to"}, "every", "and", "or", ",")
     ):
         return False

@@ -29,6 +29,8 @@ from critics.grammar.words import (
 )  # fmt: skip
 
 _PLURAL_MODIFIERS = frozenset("sports arts sales goods games savings police data fish species".split())  # noqa: SIM905
+_UNFIT = frozenset({"yet", "longer", "sooner"})
+"""Words that no noun phrase holds: no longer, no sooner."""
 EVERYONE = "person: everyone and everything"
 """Note that a reading says nothing of who is a person."""
 
@@ -47,7 +49,7 @@ def nominal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula | 
             yield found[0]
         elif chart.words[stop] == "of" or (found[0] is not None and _tells_how(chart, stop, j)):
             yield from _of(chart, i, stop, j, agrees)
-        elif agrees == "plural" and chart.words[stop] in PREPOSITIONS and _lists_heads(chart, stop, j):
+        elif agrees == "plural" and _lists_heads(chart, stop, j):
             chart.trouble(stop, "`and` may join what stands before it or behind: write two sentences")
         else:
             for more in modifiers(chart, stop, j, agrees):
@@ -121,6 +123,8 @@ def head(chart: Chart, i: int, j: int, number: Number) -> tuple[Formula | None] 
     places = [at for at in range(i, j) if chart.words[at] != ","]
     last = places[-1] if places else i
     counted = chart.words[i - 1] if i else ""
+    if not _UNFIT.isdisjoint(words) or (last > i and chart.is_name(last) and not chart.is_name(last - 1) and counted):
+        return None
     if words and (words[0] in QUANTITIES or (counted in ("every", "each", "any", "no") and words[0] in COUNTS)):
         return None
     if any(chart.tokens[at].is_quoted for at in places):

@@ -70,6 +70,8 @@ def definite(chart: Chart, i: int, j: int, *, placed: bool = False) -> Constant 
     words = chart.words[i + 1 : j]
     if not words or words[-1] in ("of", "the", "only", "most", *PLACED, *NUMBERS) or is_adverb(words[-1]):
         return None
+    if words[0] in ("more", "less") or words in (("last",), ("first",), ("next",)):
+        return None
     if is_adj(words[-1]) or (len(words) > 1 and words[-1] in PARTICLES):
         # The wise, the room happy, the offer down.
         chart.trouble(j - 1, f"`{words[-1]}` is no noun: say whom or what you mean, or put it behind the verb")
@@ -271,7 +273,8 @@ class _Phrase:
     def _connective(self, word: str) -> bool:
         chart, at = self.chart, self.at
         is_too = chart.words[self.end - 1] == "too" and word in ("and", "or")
-        if at == self.start or at + 1 >= self.end or is_too or self._starts_clause(at + 1):
+        is_verb = chart.words[at - 2] == "to" and at + 1 < self.end and third(chart.words[at + 1])
+        if at == self.start or at + 1 >= self.end or is_too or is_verb or self._starts_clause(at + 1):
             return False
         names = [k for k in range(at + 1, self.end) if chart.is_name(k)][:1]
         if word != "," and names and not self.in_clause and self._opens_clause(names[0], at):
@@ -352,7 +355,7 @@ class _Phrase:
     def _content(self, word: str) -> bool:
         chart, at = self.chart, self.at
         kept = (word in OBJECT_QUANTITIES and at > self.start) or (word == "same" and self.in_clause)
-        if not chart.is_content(at) and not kept:
+        if (not chart.is_content(at) and not kept) or (word == "too" and chart.words[at - 1] == ","):
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""
         is_second = is_finite_alone(word) or (self.words[-1:] == ["_"] and past(word) and self._goes_on(at + 1))

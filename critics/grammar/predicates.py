@@ -33,6 +33,7 @@ from critics.grammar.words import (
     HAVE,
     HOMONYMS,
     MODALS,
+    NUMBERS,
     OPENERS,
     PREPOSITIONS,
     RELATIVE,
@@ -225,6 +226,10 @@ def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formul
             yield from opaque(chart, i, j, "complement")
     elif word == "not":
         yield from (Not(part) for part in simple(chart, i + 1, j, "complement", number))
+    elif chart.words[i - 1] == "but" and word == "for":
+        chart.bar(i, "what it excludes is not said: write two sentences")
+    elif j - i == 1 and word in NUMBERS:
+        chart.bar(i, "a number may count them: say what is meant")
     elif j - i == 1 and chart.tokens[i].is_quoted:
         chart.bar(i, "the quotes may doubt the word: leave them out")
     elif j - i == 1 and chart.is_name(i):

@@ -33,6 +33,7 @@ from critics.grammar.words import (
     PREPOSITIONS,
     PRONOUNS,
     SOMEONE,
+    WEATHER,
 )
 
 _ANY_OR_ALL = "one of them or all: say `if some ..`, or `if every ..`"
@@ -162,6 +163,8 @@ def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iter
                     said = Compound(Operator.IFF, (one.formula, other.formula))
                 yield Said(closed(said, chart.variable()))
     else:
+        if _trailing_clause(chart, at + 1, j, referents):
+            chart.bar(at, "the condition may end at the comma: write two sentences")
         joints = [k for k in range(i + 2, at - 1) if words[k] in ("and", "or", "but")]
         if any(sentence(chart, k + 1, at, referents) and clause(chart, i, k, referents) for k in joints):
             chart.bar(at, "`if` may reach one clause or both before it: put the condition first")
@@ -189,6 +192,8 @@ def _conditional(
         return
     for one in opened(chart, *condition, referents):
         is_open = _is_open(one.referents)
+        if words[start] == "it" and not is_open and set(words[start + 1 : end]) & WEATHER:
+            chart.bar(start, "`it` may be the weather, or the time: name what is meant")
         if words[start] in ("a", "an") or (is_open and words[start] in ("some", "if", *SOMEONE)):
             chart.bar(start, "it may be the same one or any one: say `it` or `they`")
             continue
@@ -216,9 +221,9 @@ def _names_kind_again(chart: Chart, condition: tuple[int, int], start: int, end:
 
 
 def _trailing_clause(chart: Chart, start: int, end: int, referents: Referents) -> bool:
-    """Say whether behind a comma and `and` stands a clause of its own, with another subject."""
+    """Say whether behind a comma and `and` or `but` stands a clause of its own, with another subject."""
     return any(
-        chart.words[k] == "and"
+        chart.words[k] in ("and", "but")
         and chart.words[k - 1] == ","
         and chart.words[k + 1] not in PRONOUNS
         and bool(sentence(chart, k + 1, end, referents))
@@ -260,7 +265,11 @@ def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator
         that = any(words[at] == "that" and (joins or chart.has(i, at, *ATTITUDES)) for at in range(i, cut))
         if that and sentence(chart, cut + 1, j, ()):
             chart.bar(cut, "it may go on with what is thought, or with what is so: write two sentences")
-        for one in clause(chart, i, cut, referents):
+        ones = clause(chart, i, cut, referents)
+        if not ones and starts and words[cut] == "and" and _says(chart, cut + 1, j, referents):
+            # Tom is rude, loud, and guests leave.
+            chart.bar(cut, _MAY_PART)
+        for one in ones:
             rest = sentence(chart, cut + 1, j, one.referents or referents)
             if not rest and words[cut + 1] in ("a", "an") and _says(chart, cut + 1, j, referents):
                 chart.bar(cut, _MAY_PART)

@@ -268,10 +268,9 @@ def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         for body in nominal(chart, rest, j, "singular"):
             yield Subject("generic", "singular", body, head=_head_of(chart, rest, j))
         return
-    named = (
-        word == "no" and j - rest == 1 and i == 0 and chart.is_name(rest) and chart.has(j, j + 1, "is", "was", "has")
-    )
-    if named and (is_base(chart.words[rest]) or is_adj(chart.words[rest])):
+    title = word in ("no", "all", "some") and j - rest == 1 and i == 0 and chart.is_name(rest)
+    last = chart.words[rest].split(" ")[-1]
+    if title and chart.has(j, j + 1, "is", "was", "has") and (is_base(last) or is_adj(last) or is_plural(last)):
         # No Doubt is a band.
         chart.bar(rest, "it may be a name: write the kind in lower case")
     kind: Kind = "none" if word == "no" else "some" if word == "some" else "any" if word == "any" else "every"

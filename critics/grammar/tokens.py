@@ -14,6 +14,7 @@ from critics.grammar.words import (
     FUNCTION,
     NUMBERS,
     PREPOSITIONS,
+    SOMEONE,
 )
 
 _PIECE = re.compile(r'"[^"\n]*"|,|[^\s,"]+')
@@ -154,7 +155,7 @@ def _is_capital(raw: list[Token], at: int, run: list[Token], vocabulary: Vocabul
     low = word.lower()
     if not (word[:1].isupper() or (re.search(r"\d", word) and re.search(r"[A-Za-z]", word))):
         return False
-    function = low in FUNCTION or low in NUMBERS
+    function = low in FUNCTION or low in NUMBERS or low.removesuffix("'s") in SOMEONE
     if at and ((word.isupper() and (len(word) > 1 or run)) or (run and low not in AUXILIARIES | CONNECTIVES)):
         function = False
     before = raw[at - 1].word.lower() if at else ""

@@ -43,7 +43,7 @@ TIMES = _listed(
     wednesday thursday friday saturday sunday hour semester"""
 )
 WEATHER = _listed(
-    "rains snows thunders hails drizzles raining snowing sunny windy cloudy late early dark cold hot warm"
+    "rains snows thunders hails drizzles raining snowing sunny windy cloudy late early dark cold hot warm time"
 )
 """Words with which `it` may be the weather, or the time."""
 CONNECTIVES = _listed("and or but nor")
@@ -157,7 +157,7 @@ MEASURES = _listed(
 """Nouns that quantify before `of`: `a lot of cats`."""
 OBJECT_QUANTITIES = _listed("enough various certain many several much numerous hundreds thousands millions")
 
-STRUCTURE = _listed("which then unless not no some am be been being cannot never none than").union(
+STRUCTURE = _listed("which then unless not no some am be been being cannot never none than else").union(
     BE, DO, MODALS, EVERY, SOMEONE, PRONOUNS, CONNECTIVES, OPENERS, CONDITIONS, RELATIVE
 )
 """Words that carry the structure of a sentence: none is part of the name of a predicate by itself."""
