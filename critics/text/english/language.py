@@ -37,25 +37,15 @@ MAX_REMEMBERED = 5_000
 """Sentences whose reading is kept for the next attempt at the same problem."""
 _BOUNDARY = re.compile(r"(?<=\.) ")
 _NUMBERING = re.compile(r"^\d+- ")
-_CONTRACTED = (
-    (re.compile(r"\b(is|are|does|do)n't\b", re.IGNORECASE), r"\1 not"),
-    (re.compile(r"\b(it|that|there|he|she)'s\b", re.IGNORECASE), r"\1 is"),
-    (re.compile(r"\bthey're\b", re.IGNORECASE), "they are"),
-)
 _ADVERBS = r"(?:also|therefore|thus|hence|then|indeed|consequently)"
 _SOFTENED = (
+    (re.compile(r"\b(is|are|does|do)n't\b", re.IGNORECASE), r"\1 not"),
     (re.compile(rf"\b(is|are|does|do|it|they)(?: +{_ADVERBS})+(?= )", re.IGNORECASE), r"\1"),
-    # `Tom is not therefore a cat` denies that it follows.
-    (re.compile(r"\b(is|are) not +(?:also|indeed)(?= )", re.IGNORECASE), r"\1 not"),
     (re.compile(r"\b(?:must|has to|have to)(?: +also)? +(not +)?be\b", re.IGNORECASE), r"is \1"),
-    (re.compile(r"\b(is|are) both (?=[^,]+ and )", re.IGNORECASE), r"\1 "),
-    (re.compile(r"(?:,? +(?:as well|too))$", re.IGNORECASE), ""),
-    (re.compile(r"^([A-Z][a-z]*) (?:also|therefore|thus|hence|then) (?=[a-z])"), r"\1 "),
     # `Any` denies it of each, where `every` needs the data set's convention.
     (re.compile(r"^any (?=[a-z-]+ is not )", re.IGNORECASE), "Every "),
     (re.compile(r" +"), " "),
 )
-_IMPOSSIBLE = re.compile(r"(?P<no>no .+?) can(?: ever)? be |(?P<who>.+?) (?:cannot|can't|can not) be ", re.IGNORECASE)
 
 
 class Unreadable(ReasonedError):  # noqa: N818
@@ -135,11 +125,6 @@ class ProblemLanguage:
     def _read(self, words: str) -> Said | None:
         if not words or len(words) > MAX_SENTENCE or any(mark in words for mark in '.!?;:"\n'):
             return None
-        # The data sets' languages know no `can`: what cannot be so is not so.
-        if self.source != CONTROLLED and (found := _IMPOSSIBLE.match(words)) is not None:
-            start, denial = (found["no"], "") if found["no"] else (found["who"], " not")
-            said = (self._read(f"{start} {verb}{denial} {words[found.end() :]}") for verb in ("is", "are"))
-            return next((each for each in said if each is not None), None)
         sentence = f"{words[:1].upper()}{words[1:]}."
         if sentence in self.sentences:
             return (self.sentences[sentence],)
@@ -152,9 +137,9 @@ class ProblemLanguage:
 
 
 def _plain(text: str) -> str:
-    """Return a sentence's words without contractions, quotes around it, and adverbs that say nothing."""
+    """Return a sentence's words without quotes around it, and adverbs that say nothing; what must be so is so."""
     text = " ".join(text.split()).strip(" \"'").rstrip(".,:;").strip(" \"'")
-    for pattern, replacement in (*_CONTRACTED, *_SOFTENED):
+    for pattern, replacement in _SOFTENED:
         text = pattern.sub(replacement, text)
     return text.strip()
 
@@ -287,28 +272,11 @@ def _by_sentence(dataset: str, text: str, formal: Formal) -> dict[str, Implicati
     return {sentence: read_clause(axiom) for sentence, axiom in zip(sentences, own, strict=True)}
 
 
-def _syllogism(context: str, question: str) -> SentenceReader:
-    """Return a reader that puts a sentence in the place of the conclusion or of the premise about the same kinds."""
+def _syllogism(context: str) -> SentenceReader:
+    """Return a reader of a sentence about two of the three kinds: as if the question asked whether it follows."""
     from critics.text.translators.syllogism import ask
 
-    translate = TRANSLATORS["syllogism"]
-    premises = [f"{premise.removesuffix('.')}." for premise in " ".join(context.split()).split(". ")]
-
-    def read(sentence: str) -> Said:
-        first, second = premises[:2]
-        tries: tuple[tuple[str, str, Callable[[Formal], str]], ...] = (
-            (context, ask(sentence), lambda formal: formal.goal),
-            (f"{sentence} {second}", question, lambda formal: formal.axioms[0]),
-            (f"{first} {sentence}", question, lambda formal: formal.axioms[1]),
-        )
-        for told, asked, taken in tries:
-            try:
-                return (read_clause(taken(translate(told, asked))),)
-            except TranslationError:
-                continue
-        raise TranslationError(sentence, "it is no statement about two of the three kinds")
-
-    return read
+    return lambda sentence: (read_clause(TRANSLATORS["syllogism"](context, ask(sentence)).goal),)
 
 
 _READERS: dict[str, Callable[[str, str], Callable[[str], list[Statement]]]] = {
@@ -320,7 +288,7 @@ _READERS: dict[str, Callable[[str, str], Callable[[str], list[Statement]]]] = {
 
 def _own_reader(dataset: str, context: str, question: str, formal: Formal) -> SentenceReader:
     if dataset == "syllogism":
-        return _syllogism(context, question)
+        return _syllogism(context)
     if dataset not in _READERS:
         return _translated(dataset, context, question, formal)
     read = _READERS[dataset](context, question)
