@@ -11,8 +11,8 @@ import pytest
 import certistar
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "data/honest_texts.jsonl").read_text().splitlines()]
-CERTIFIED = {1: 23, 2: 13, 3: 19, 4: 16}
-"""Of each draw how many are certified at least: of 30, of 20 twice, and of 25."""
+CERTIFIED = {1: 23, 2: 13, 3: 19, 4: 19, 5: 8}
+"""Of each draw how many are certified at least: of 30, of 20 twice, of 25 and of 15."""
 
 CATS = (
     "Rex is a cat. Every cat is a mammal. Mammals are warm. Tom is a dog. No dog is a cat. Tom is not warm. Bob is big."

@@ -127,6 +127,20 @@ def test_a_sentence_of_a_context_begins_with_a_pronoun_where_one_alone_can_be_me
         ("Tom is neither sold in Rome nor in Oslo.", None),
         ("Those who work at night start at noon.", '∀x. ("work at night"(x) → "start at noon"(x))'),
         ("Those who work do not start at noon.", None),
+        ("Tom is a judge in the making.", '"judge in _"(tom, "the making")'),
+        ("Tom is a stranger in the town.", '"stranger in _"(tom, "the town")'),
+        ("Camelot is a castle in the film.", '"castle in _"(camelot, "the film")'),
+        ("Orders above 100 euros are free.", '∀x. ((order(x) ∧ "above 100 euro"(x)) → free(x))'),
+        ("A hive without a queen is weak.", '∀x. ((hive(x) ∧ "without queen"(x)) → weak(x))'),
+        ("A judge with Ann is dead.", None),
+        ("A nurse who works on Ward 4 must nap.", '∀x. ((nurse(x) ∧ "work on _"(x, "ward 4")) → "must nap"(x))'),
+        ("A nurse who works on Ward 4 must be dead.", None),
+        ("A nurse who works on Ward 4 naps.", None),
+        ("Tom is a judge or bad at chess.", 'judge(tom) ∨ "bad at chess"(tom)'),
+        ("Both Tom and Ann are warm.", "warm(tom) ∧ warm(ann)"),
+        ("Tom visited Rome, located in Italy.", '"in _"(rome, italy) ∧ "did visit _"(tom, rome)'),
+        ("Tom visited Rome, tired of Oslo.", None),
+        ("Tom neither likes Bob nor is he warm.", '¬"like _"(tom, bob) ∧ ¬warm(tom)'),
         ("Tom may work.", '"may work"(tom)'),
         ("Tom was born in May.", '"was born in _"(tom, may)'),
     ],
@@ -160,6 +174,15 @@ def test_it_is_the_thing_that_the_statement_before_began_with_where_it_follows_o
     assert not is_certified(bus, "Does bus 9 stop at the lake?", told.replace("It does not", "It is old. It does not"))
 
 
+def test_a_rule_that_is_cited_by_its_place_is_the_contexts_also_in_a_numbered_line() -> None:
+    context = "If Tom is a cat, Tom is warm. If Tom is warm, Tom is big. Tom is not big. If Tom is a dog, Tom is old."
+    text = (
+        "1. Tom is not big, so Tom is not warm (second rule).\n2. As Tom is not warm, Tom is not a cat ({} rule). No."
+    )
+    assert is_certified(context, "Is Tom a cat?", text.format("first"))
+    assert not is_certified(context, "Is Tom a cat?", text.format("fourth"))
+
+
 def test_neither_of_two_is_known_only_where_both_are_open() -> None:
     context = "Every latte is cold. Every latte has milk. Tom is a latte or Tom is cold. Ann is a drink. Ann is cold."
     text = "Nothing says whether Ann is a latte or is cold. So it is not known whether Ann is a latte. Answer: unknown"
@@ -178,6 +201,12 @@ def test_neither_of_two_is_known_only_where_both_are_open() -> None:
         ("① {}", True),
         ("Let's use proof that Rex is big. {}", False),
         ("We cannot tell. {}", False),
+        ("**Step-by-step solution**\n{}", True),
+        ("We start with the disjunction: Rex is a cat or Rex is a dog. {}", False),
+        ("From the text, Rex is a cat. {}", True),
+        ("From the text, Rex is a dog. {}", False),
+        ("| # | Claim | Source |\n|---|---|---|\n| 1 | Rex is a cat. | premise 2 |\n\n{}", True),
+        ("| # | Claim | Source |\n|---|---|---|\n| 1 | Rex is a cat. | premise 1 |\n\n{}", False),
         ("For Rex, we know that he is a cat. {}", True),
         ("For Tom, we know that he is a cat. {}", False),
         ("Rex is a cat. Rex is a mammal (from 1 and the rule that every cat is a mammal). {}", True),

@@ -321,7 +321,8 @@ def _is_of_one(chart: Chart, at: int, j: int) -> bool:
 
 def _is_of_a(chart: Chart, i: int, at: int, j: int) -> bool:
     """Say whether `a judge` may be one of them: is dead, is Ann's friend, likes Ann; a judge who works is any."""
-    words, named, is_any = chart.words, any(map(chart.is_name, range(i, j))), chart.has(i, at, *RELATIVE)
+    words, named = chart.words, any(map(chart.is_name, range(i, j)))
+    is_any = chart.has(i, at, *RELATIVE, "with", "without")
     if words[at] in BE and words[at + 1 : at + 2] == ("not",) and at + 2 < j and past(words[at + 2]):
         # A guest is not served.
         return True
@@ -332,7 +333,9 @@ def _is_of_a(chart: Chart, i: int, at: int, j: int) -> bool:
         return (not kind and (named or not is_any)) or any(
             chart.is_name(k) and words[k - 1] in PREPOSITIONS for k in of
         )
-    return named or not (is_any or chart.has(i, at, "with", "without") or words[at] in ("can", "must", "should", "may"))
+    if is_any and words[at] in ("must", "should") and words[at + 1 : at + 2] != ("be",):
+        return False  # A nurse who works on Ward 4 must wear a mask.
+    return named or not (is_any or words[at] in ("can", "must", "should", "may"))
 
 
 def _lists(chart: Chart, at: int, j: int, part: Formula) -> bool:

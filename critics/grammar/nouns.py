@@ -18,9 +18,11 @@ from critics.grammar.meaning import Formula, Not, atom, both
 from critics.grammar.phrases import object_relative, opaque
 from critics.grammar.words import (
     AUXILIARIES,
+    BOUNDS,
     COUNTS,
     KINDS,
     MEASURES,
+    NUMBERS,
     POSTPOSED,
     PREPOSITIONS,
     QUANTITIES,
@@ -78,6 +80,10 @@ def _tells_how(chart: Chart, at: int, j: int) -> bool:
     word = chart.words[at]
     named = at + 1 < j and chart.is_name(at + 1) and not chart.tokens[at + 1].owns
     placed = named and word in ("in", "at", "near", "from") and not (at + 2 < j and chart.is_content(at + 2))
+    # An order above 100 euros.
+    placed = placed or (
+        word in BOUNDS and at + 1 < j and (chart.words[at + 1].isdigit() or chart.words[at + 1] in NUMBERS)
+    )
     return word in PREPOSITIONS and word not in ("with", "without", "as") and not placed
 
 

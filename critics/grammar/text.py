@@ -115,7 +115,9 @@ class ProblemReader:
         if isinstance(found, Reading) or not found.readings:
             return found, work
         others = [
-            self.reader.read(each) for each in (*self.said, self.asked) if each.rstrip(".?!") != text.rstrip(".?!")
+            self.reader.read(_PRONOUN.sub("Zyx", each))
+            for each in (*self.said, self.asked)
+            if each.rstrip(".?!") != text.rstrip(".?!")
         ]
         heard = {name for each in others if isinstance(each, Reading) for name in _names(each)}
         meant = [each for each in found.readings if _names(each) <= heard]

@@ -36,6 +36,7 @@ PREPOSITIONS = _listed(
     off onto behind beside via per without"""
 )
 PLACES = _listed("in on at near under behind inside outside above below over")
+BOUNDS = _listed("above below under over")
 PARTICLES = _listed("up down off out away back over apart aside along")
 """Words that belong to a verb, also behind its object: turned the offer down."""
 TIMES = _listed(

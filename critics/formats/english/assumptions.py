@@ -12,6 +12,7 @@ from critics.logic.first_order.solvers import Answer
 from critics.replay.first_order.reader import canonical
 from critics.replay.first_order.syntax import Compound, Formula, Operator, conjuncts, key, negated
 from critics.text.english import moves
+from critics.text.english.phrases import ORDINALS
 from critics.verdict import TimedOut, Unproved
 from critics.verdict.conclusion import Refusal
 
@@ -83,8 +84,11 @@ class Trying:
             places = [
                 self.known.keys.get(key(part)) for said in self.labels[number] for part in (said, *conjuncts(said))
             ]
-            # Premise 1 may be the text's own, or the context's.
-            if re.search(rf"\b(?:premise|rule|fact)s?\b[\d ,&and]* {number}\b", self.text, re.IGNORECASE):
+            # Premise 1 may be the text's own, or the context's; so may the first rule.
+            named = (
+                rf"\b(?:premise|rule|fact)s?\b[\d ,&and]* {number}\b|\b(?:{'|'.join(ORDINALS)}) (?:premise|rule|fact)\b"
+            )
+            if re.search(named, self.text, re.IGNORECASE):
                 places.append(self.case.places.get(number))
             return list(dict.fromkeys(place for place in places if place is not None))
         if number not in self.case.places:

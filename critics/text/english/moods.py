@@ -7,7 +7,8 @@ from critics.grammar.lexicon import past, third_person
 
 _IS_SUPPOSED = re.compile(r"\bwould\b|^(?:if )?(?:[A-Z]\w*(?<!s)|[Hh]e|[Ss]he|[Ii]t) were\b")
 _WOULD = re.compile(
-    r"\bwould (?P<no>not )?(?:then |also |thus |therefore |necessarily |need to |have to )*(?P<verb>[a-z]+)"
+    r"\bwould (?P<no>not )?(?:then |also |thus |therefore |necessarily |need to |have to )*"
+    r"(?P<verb>(?!(?:is|are|was|were|has|does|did)\b)[a-z]+)"
 )
 _PAST = re.compile(r"\b(?P<aux>were|was|had|did)\b|\b(?P<verb>[a-z]+)\b")
 _CONDITION = re.compile(r"if [^,]+,", re.IGNORECASE)

@@ -109,6 +109,7 @@ def _cell(line: str, cell: Cell, at: int) -> TextSentence:
     start, end, source, stop, label = cell
     said, why = _unmarked(line, start, end, at), _unmarked(line, source, stop, at)
     if why.text:
+        said = said.part(0, len(said.text.rstrip(".")))
         said = Passage(f"{said.text} ({why.text})", (*said.places, *why.places[:1] * 2, *why.places, why.places[-1]))
     return TextSentence(said, label, _is_readable(said.text), label)
 
