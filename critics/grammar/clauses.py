@@ -130,7 +130,8 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         if word != "their" and chart.has(*span, word):
             # Pia told Otto about his debts: whoever stands before it may be meant.
             inner = objects(chart, span[0], chart.words.index(word, span[0]))
-            is_two = is_two or any(person in each.pronouns for each in inner)
+            owners = any(chart.tokens[k].owns for k in range(span[0], chart.words.index(word, span[0])))
+            is_two = is_two or (owners and word != "its") or any(person in each.pronouns for each in inner)
         is_own = chart.has(start, span[1], word) and any(" own " in f" {name} " for name in names)
         if is_own and (is_two or (others and not is_same)):
             chart.bar(chart.words.index(word, start), "whose it is is not said: name who is meant")

@@ -294,7 +294,13 @@ class Vocabulary:
         if gerund(low) and is_plural(after):
             # Reading books is fun.
             return False
-        if is_adverb(low) and is_adj(low[:-2]):
+        stem = low[:-2]
+        told = (
+            len(stem) > 3
+            and low.endswith("ly")
+            and (is_adj(stem) or is_base(stem) or stem.endswith(("ful", "al", "ous", "ive", "ent")))
+        )
+        if low in FLEXIBLE_ADVERBS or low == "soon" or (is_adverb(low) and told and low not in self.names):
             # Legally Tom is a judge.
             return False
         if low in self.names or (after[:1].isupper() and after.lower() not in FUNCTION):

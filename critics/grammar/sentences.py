@@ -267,7 +267,6 @@ def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator
             chart.bar(cut, "it may go on with what is thought, or with what is so: write two sentences")
         ones = clause(chart, i, cut, referents)
         if not ones and starts and words[cut] == "and" and _says(chart, cut + 1, j, referents):
-            # Tom is rude, loud, and guests leave.
             chart.bar(cut, _MAY_PART)
         for one in ones:
             rest = sentence(chart, cut + 1, j, one.referents or referents)

@@ -101,7 +101,13 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
 def _owner(chart: Chart, i: int, j: int) -> bool:
     """Say whether `Tom's` or `Yale university's` opens a span, of whose owner something is said."""
     owns = chart.tokens[i].owns or (chart.is_name(i) and i + 1 < j and chart.words[i + 1].endswith("'s"))
-    return owns and j - i > 1 and chart.is_content(j - 1) and not chart.words[j - 1].endswith("'s")
+    return (
+        owns
+        and j - i > 1
+        and chart.words[j - 1] not in NUMBERS
+        and chart.is_content(j - 1)
+        and not chart.words[j - 1].endswith("'s")
+    )
 
 
 def _name(chart: Chart, i: int) -> Iterator[Subject]:

@@ -93,7 +93,8 @@ RECIPROCAL = _listed(
 )
 COLLECTIVE = _listed("together apart mutually jointly collectively share shares shared meet met")
 GATHERING = _listed(
-    "gather assemble congregate convene disperse scatter swarm unite surround encircle form elect outvote collide flock"
+    "gather assemble congregate convene disperse scatter swarm unite surround encircle "
+    "form elect outvote collide flock crowd flood"
 )
 """Verbs of several together: no soldier surrounds a town."""
 TOGETHER = _listed("own rent lease run manage lead fund hold occupy")
