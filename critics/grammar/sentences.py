@@ -32,6 +32,7 @@ from critics.grammar.words import (
     OPENERS,
     PREPOSITIONS,
     PRONOUNS,
+    RELATIVE,
     SOMEONE,
     WEATHER,
 )
@@ -266,7 +267,9 @@ def _two_clauses(chart: Chart, i: int, j: int, referents: Referents) -> Iterator
         if that and sentence(chart, cut + 1, j, ()):
             chart.bar(cut, "it may go on with what is thought, or with what is so: write two sentences")
         ones = clause(chart, i, cut, referents)
-        if not ones and starts and words[cut] == "and" and _says(chart, cut + 1, j, referents):
+        # Tom is rude, loud, and guests leave; not: everything that is a cat, a dog, and happy is warm.
+        ends_kind = chart.has(i, cut, *RELATIVE) and chart.has(cut + 2, cut + 3, *BE) and not is_plural(words[cut + 1])
+        if not ones and starts and not ends_kind and words[cut] == "and" and _says(chart, cut + 1, j, referents):
             chart.bar(cut, _MAY_PART)
         for one in ones:
             rest = sentence(chart, cut + 1, j, one.referents or referents)
