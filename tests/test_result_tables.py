@@ -31,7 +31,7 @@ RUNS = {
     "forks": (4, "well-formed"),
     "real-model/filters": (None, "well-formed"),
 }
-SMOLLM2 = ("smollm2-run",)
+SMOLLM2 = ("smollm2-run", "smollm2-run-2", "smollm2-run-3")
 
 
 def test_readme_quotes_what_the_results_hold():
