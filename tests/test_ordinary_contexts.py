@@ -4,7 +4,7 @@ import pytest
 
 import certistar
 from critics.grammar.reader import Reader, Reading
-from critics.grammar.text import problem_reader, read_text
+from critics.grammar.text import TWINS, problem_reader, read_text
 
 
 def is_certified(context: str, question: str, text: str) -> bool:
@@ -86,6 +86,7 @@ def test_of_two_readings_the_one_is_meant_whose_phrases_stand_elsewhere() -> Non
     found = read_text(f"{rule} {seen}", "Does Tom get a bed?")[1]
     assert isinstance(found, Reading)
     assert str(found) == '∀x. ((patient(x) ∧ "seen immediately"(x)) → "get bed"(x))'
+    assert TWINS in found.conventions
     assert not isinstance(read_text(seen, "Does Tom get a bed?")[0], Reading)
     both = f"Tom is seen. Ann immediately gets a bed. {rule} {seen}"
     assert not isinstance(read_text(both, "Does Tom get a bed?")[-2], Reading)

@@ -20,6 +20,7 @@ from critics.grammar.words import (
     SOMEONE,
     STRUCTURE,
     Number,
+    is_person,
 )
 
 Kind = Literal["term", "terms", "every", "any", "none", "some", "only", "generic"]
@@ -144,6 +145,9 @@ def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[
     possible = [each.term for each in referents if word in each.pronouns]
     if word == "they" and possible:
         possible = of_they(possible, referents)
+    if word == "it" and len(possible) == 1 and any(is_several(each.term) for each in referents):
+        # If the gardener covers the tomatoes, it is good: that he covers them.
+        possible = [each for each in possible if not is_person(getattr(each, "name", "").split(" ")[-1])]
     if len(possible) > 1 and chart.conventions.pronoun == "first":
         chart.notes.add("pronoun: the first that was named")
         possible = possible[:1]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from critics.grammar.chart import Conventions
@@ -63,6 +63,8 @@ _OTHERS = re.compile(
     r"\b(?:an?|the|his|her|its|their|some|any|no|(?:each|every)(?! (?:{})\b))\b".format("|".join(TIMES))
 )
 _PRONOUN = re.compile(r"(?:He|She|It)(?= )")
+TWINS = "two readings: the one whose phrases and names stand elsewhere in the text"
+"""Note of a reading that its sentence alone does not decide."""
 
 
 def without_the(text: str, name: str) -> str:
@@ -121,7 +123,9 @@ class ProblemReader:
         ]
         heard = {name for each in others if isinstance(each, Reading) for name in _names(each)}
         meant = [each for each in found.readings if _names(each) <= heard]
-        return (meant[0] if len(meant) == 1 else found), work
+        if len(meant) != 1:
+            return found, work
+        return replace(meant[0], conventions=(*meant[0].conventions, TWINS)), work
 
     def context(self) -> list[Reading | Refusal]:
         """Read the sentences of the context; one may begin with a pronoun for whom alone the one before is about."""
