@@ -141,7 +141,7 @@ def test_the_raw_models_attempts_became_what_the_details_say(tmp_path: Path):
     assert lead_details.became(rows) == read(RESULTS / "real-model" / "filters" / "details.json")["raw"]
 
 
-@pytest.mark.parametrize("name", ["real-model", "real-model/writers"])
+@pytest.mark.parametrize("name", ["real-model", "real-model/writers", "real-model/rewards"])
 def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(name: str, tmp_path: Path):
     folder = RESULTS / name
     cells = read(folder / "cells.json")

@@ -16,7 +16,9 @@ import typer
 
 from critics.errors import InputError
 from critics.judge import judge_record
+from rollout.records.traces import read_trace
 from tools.archived_runs import ATTEMPTS
+from training.curation.filters import kept
 from training.outcomes import compare_paired, markdown, wilson
 from training.records.store import read_records, write_json, write_text
 from training.reporting.sentences import p_value, percent, points
@@ -28,8 +30,10 @@ PAIRS = (
     ("from nothing: ordered", "from nothing: sampled"),
     ("ProofWriter: raw, guide", "ProofWriter: random writer, guide"),
     ("syllogisms: raw, guide", "syllogisms: random writer, guide"),
+    ("paid for certificates", "its start"),
+    ("paid for certificates", "strict"),
 )
-"""Pairs of cells that docs/results/real-model/plan.md compares; all but the third are its primary comparisons."""
+"""Pairs of cells that docs/results/real-model/plan.md and rewards-plan.md compare."""
 
 
 def judged(folder: Path) -> list[dict[str, Any]]:
@@ -46,22 +50,21 @@ def judged(folder: Path) -> list[dict[str, Any]]:
 
 
 def counts(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what became of a cell's attempts, and which problems were certified or answered rightly."""
+    """Return which of a cell's attempts are certified, certified with each step's premises said, and right."""
     verdicts = [row["judgement"] for row in rows]
     right = [int(v["answer"] == row["problem"]["answer"]) for v, row in zip(verdicts, rows, strict=True)]
     certified = [int(v["verdict"] == "certified") for v in verdicts]
-    return {"ids": [row["id"] for row in rows], "right": right, "certified": certified}
+    explicit = [int(kept(read_trace(row), "explicit")) for row in rows]
+    return {"ids": [row["id"] for row in rows], "right": right, "certified": certified, "explicit": explicit}
 
 
 def table(cells: Mapping[str, dict[str, Any]], pairs: Sequence[tuple[str, str]] = PAIRS) -> str:
     """Return the rates of the cells, and the comparisons of the plan, as Markdown."""
-    rates = [
-        [name, str(len(cell["ids"])), *(rate(cell[key]) for key in ("certified", "right"))]
-        for name, cell in cells.items()
-    ]
+    told = [key for key in ("certified", "explicit", "right") if all(key in cell for cell in cells.values())]
+    rates = [[name, str(len(cell["ids"])), *(rate(cell[key]) for key in told)] for name, cell in cells.items()]
     leads: list[list[str]] = []
     for a, b in (pair for pair in pairs if {*pair} <= cells.keys()):
-        for key in ("certified", "right"):
+        for key in told:
             if cells[a]["ids"] != cells[b]["ids"]:
                 raise InputError(f"{a} and {b}: were asked other problems")
             found = compare_paired(cells[a][key], cells[b][key], [0] * len(cells[a]["ids"]), test="mcnemar")
@@ -70,7 +73,7 @@ def table(cells: Mapping[str, dict[str, Any]], pairs: Sequence[tuple[str, str]] 
     return "\n".join(
         text.rstrip("\n") + "\n"
         for text in (
-            markdown(["cell", "n", "certified (95%)", "right (95%)"], rates, "lrrr"),
+            markdown(["cell", "n", *(f"{key} (95%)" for key in told)], rates, "lr" + "r" * len(told)),
             markdown(["between", "rate", "points (95%)", "p, McNemar", "n"], leads, "llrrr"),
         )
     )
