@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from critics.errors import InputError
 from tools import (
     deduction_rules,
     forked_rewards,
@@ -174,3 +175,9 @@ def test_the_table_of_six_rules_is_made_of_its_counts_and_its_attempts_hold(tmp_
     checked = CliRunner().invoke(app, ["recheck", str(tmp_path / "attempts"), "--json"])
     assert checked.exit_code == 0
     assert json.loads(checked.stdout)["accepted"] == sum(sum(cell["certified"]) for cell in found["cells"].values())
+
+
+def test_a_cell_that_is_not_evaluated_to_its_end_is_refused(tmp_path: Path):
+    (tmp_path / "attempts.open.jsonl").touch()
+    with pytest.raises(InputError, match="not evaluated to its end"):
+        real_cells.judged(tmp_path)

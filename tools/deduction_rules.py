@@ -25,11 +25,12 @@ import typer
 from critics.problem import Problem
 from rollout.published.prontoqa import RULES
 from rollout.records.traces import Trace
+from tools.pooled_bases import shown
 from tools.real_cells import judged, packed
 from tools.reinforcement import load_reinforcement, reinforce
 from training.configuration.run import load_run
 from training.lineage.adapters import MANIFEST
-from training.outcomes import PairedComparison, compare_paired, markdown, widest, wilson
+from training.outcomes import PairedComparison, compare_paired, markdown, wilson
 from training.records.store import read_records, write_json, write_records, write_text
 from training.reporting.bases import over_bases
 from training.reporting.sentences import p_value, percent, points
@@ -195,8 +196,7 @@ def paired(*pairs: tuple[Row, Row]) -> PairedComparison:
 
 
 def _told(found: PairedComparison) -> list[str]:
-    interval = points(widest(found.interval, found.interval_seeds))
-    return [f"{points(found.difference)} ({interval})", p_value(found.p), str(found.n)]
+    return [shown(found), p_value(found.p), str(found.n)]
 
 
 def _over(found: Mapping[str, PairedComparison], lead: str) -> list[str]:

@@ -105,7 +105,10 @@ def main(
     declared: Annotated[list[str] | None, typer.Option(help="Runs over which the comparison was declared.")] = None,
 ) -> None:
     """Count outcomes and write the tables."""
-    found = {"bases": {run.name: outcomes(run) for run in runs}, "declared": declared or []}
+    try:
+        found = {"bases": {run.name: outcomes(run) for run in runs}, "declared": declared or []}
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
     write_json(out / "pooled.json", found)
     write_text(out / "pooled.md", page(found))
     print(page(found))

@@ -41,6 +41,8 @@ def judged(folder: Path) -> list[dict[str, Any]]:
     paths = [path for name in ("attempts.open.jsonl", ATTEMPTS) for path in sorted(folder.rglob(name))]
     if len(paths) != 1:
         raise InputError(f"{folder}: has {len(paths)} files of attempts; name the folder of one cell")
+    if not paths[0].with_name("evaluation.json").exists():
+        raise InputError(f"{folder}: is not evaluated to its end; run the same `certistar evaluate` again")
     rows = [{key: row[key] for key in KEPT if key in row} for row in read_records(paths[0])]
     verdicts = [judge_record(row) for row in rows]
     return [
@@ -100,7 +102,10 @@ def main(
     out: Annotated[Path, typer.Option("--out", help="The folder of the results.")],
 ) -> None:
     """Judge the attempts of cells again, and write their counts, table and archive."""
-    attempts = {name: judged(Path(folder)) for name, _, folder in (cell.rpartition("=") for cell in cells)}
+    try:
+        attempts = {name: judged(Path(folder)) for name, _, folder in (cell.rpartition("=") for cell in cells)}
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
     found = {name: counts(rows) for name, rows in attempts.items()}
     out.mkdir(parents=True, exist_ok=True)
     packed(attempts, out / "attempts.tar.xz")

@@ -136,11 +136,7 @@ def _rules(cells: Mapping[str, Any]) -> str:
         return percent(mean(passed for cell in own for passed in cell))
 
     rivals = {rival: leads[f"strict over {rival}, {which}"] for rival in ("unfiltered", "well-formed")}
-    ahead = {rival: widest(found.interval, found.interval_seeds) for rival, found in rivals.items()}
-    others = "; ".join(
-        f"{rival} {rate(rival)}, lead {points(found.difference)} ({points(ahead[rival])})"
-        for rival, found in rivals.items()
-    )
+    others = "; ".join(f"{rival} {rate(rival)}, lead {pooled_bases.shown(found)}" for rival, found in rivals.items())
     before = f"raw {rate('raw')}, gold proofs {rate('gold proofs')}"
     lines = {"three bases": "3 bases of 134.52 M, 1 seed", "both seeds": "1 base of 134.52 M, 2 seeds"}[which]
     n = f"{lines}, {rivals['unfiltered'].n} answers"
