@@ -16,7 +16,16 @@ from rollout.records.traces import read_judgement, read_trace
 from training.cli import app
 from training.exchange.exports import preferences
 from training.records.store import read_records, write_records
-from training.rewards.certified import CertifiedReward, credited, reward, rows, said_in, tokens_before
+from training.rewards.certified import (
+    CertifiedReward,
+    certified,
+    credited,
+    explicit,
+    reward,
+    rows,
+    said_in,
+    tokens_before,
+)
 
 PROBLEMS = list(generate(PrOntoQA(hops=(1,), extra_kinds=(0, 0)), 4, seed=3))
 
@@ -52,13 +61,13 @@ def traces():
 
 def test_a_certificate_is_worth_one_and_what_is_unknown_nothing():
     verdicts = ("refuted", "unproved", "vacuous", "malformed", "timeout", "error")
-    assert [reward(read_judgement({"verdict": verdict})) for verdict in verdicts] == [0, 0, 0, 0, None, None]
+    assert [reward(read_judgement({"verdict": verdict}), "guided") for verdict in verdicts] == [0, 0, 0, 0, None, None]
 
 
 @pytest.mark.parametrize(("grade", "worth"), [("checked", 1), ("given", 1), ("aligned", 1), ("trusted", 0)])
 def test_a_proof_of_which_nothing_says_that_it_is_about_the_question_is_worth_nothing(grade, worth):
     certificate = {"formalisation": grade, "evidence": {}}
-    assert reward(read_judgement({"verdict": "certified", "certificate": certificate})) == worth
+    assert reward(read_judgement({"verdict": "certified", "certificate": certificate}), "guided") == worth
 
 
 def test_a_proof_with_words_beside_it_that_nobody_reads_is_worth_nothing():
@@ -70,7 +79,7 @@ def test_a_proof_with_words_beside_it_that_nobody_reads_is_worth_nothing():
     ]
     verdicts = list(judge(attempts))
     assert [verdict["verdict"] for verdict in verdicts] == ["certified"] * 2
-    assert [reward(read_judgement(verdict)) for verdict in verdicts] == [1, 0]
+    assert [reward(read_judgement(verdict), "guided") for verdict in verdicts] == [1, 0]
     judged = [read_trace(each | {"judgement": verdict}) for each, verdict in zip(attempts, verdicts, strict=True)]
     assert [row["id"] for row in preferences(judged, "kto")] == ["0"]
 
@@ -98,6 +107,20 @@ def test_thoughts_beside_the_content_are_judged_with_it(beside):
     turn = {"role": "assistant", "content": proved(PROBLEMS[0]), **beside}
     worth = 0 if "wrong" in str(beside) else 1
     assert CertifiedReward(judge)([""], [[turn]], **columns) == [worth]
+
+
+def test_premises_that_are_left_out_earn_a_certificate_and_nothing_where_explicit_texts_are_paid():
+    context = "Every cat is warm. Every warm thing is kind. Tom is a cat."
+    problem = {"id": "tom", "context": context, "question": "Prove: Tom is kind.", "dataset": "prontoqa-ood"}
+    said = [
+        "Tom is warm. Tom is kind. Answer: true",
+        "Tom is a cat. Every cat is warm. Tom is warm. Every warm thing is kind. Tom is kind. Answer: true",
+        "Tom is a cat. Every cat is warm. Tom is warm. Every warm thing is kind. Tom is big. Answer: true",
+    ]
+    columns = {"problem": [json.dumps(problem)] * 3, "format": ["cot"] * 3}
+    assert CertifiedReward(judge, pays="explicit")([""] * 3, said, **columns) == [0, 1, 0]
+    assert certified([""] * 3, said, **columns) == [1, 1, 0]
+    assert explicit([""] * 3, said, **columns) == [0, 1, 0]
 
 
 def turn(content, role="assistant", **beside):
@@ -235,7 +258,9 @@ def test_trls_own_script_takes_the_reward_by_name_beside_another_one(tiny_model,
     assert (tmp_path / "adapter/adapter_model.safetensors").exists()
     traces = list(read_records(tmp_path / "traces.jsonl"))
     assert len(traces) == 8
-    assert [trace["reward"] for trace in traces] == [reward(read_judgement(judge_record(trace))) for trace in traces]
+    assert [trace["reward"] for trace in traces] == [
+        reward(read_judgement(judge_record(trace)), "guided") for trace in traces
+    ]
 
 
 def grpo(tiny_model, tmp_path, rewarding, made=lambda trainer: trainer):

@@ -1,12 +1,12 @@
 """PrOntoQA's six deduction rules with a real model: data, and the table by rule.
 
     python -m tools.deduction_rules data PUBLISHED --config configs/smollm2_warm.yaml --out DIR
-    python -m tools.deduction_rules reward certified|right --out DIR
+    python -m tools.deduction_rules reward certified|explicit|right --out DIR
     python -m tools.deduction_rules table NAME=FOLDER .. --published PUBLISHED --out DIR
 
 PUBLISHED holds items of PrOntoQA's own generator as JSON lines: each a problem with its gold proof, and a solved
 example. `data` writes gold proofs to imitate (the solved examples), problems to sample and problems to measure on.
-`reward` trains an adapter by GRPO, paid for certificates or for right answers, and measures it.
+`reward` trains an adapter by GRPO, paid for certificates, explicit ones or right answers, and measures it.
 `table` judges the attempts of `certistar evaluate` folders again; beside certified it counts, as the generator's
 authors do, which texts contain the gold proof.
 """
@@ -104,7 +104,7 @@ def data(
 
 @app.command()
 def reward(
-    paid: Annotated[Literal["certified", "right"], typer.Argument()], out: Annotated[Path, typer.Option()]
+    paid: Annotated[Literal["certified", "explicit", "right"], typer.Argument()], out: Annotated[Path, typer.Option()]
 ) -> None:
     """Train an adapter for one reward and measure it; what is done already stays."""
     adapter, measured = out / f"{paid}-adapter", out / paid

@@ -57,8 +57,9 @@ class ReinforcementConfig(Section):
     credit: Literal["attempt", "first_bad_step"] = "attempt"
     """Part of an attempt below its group's mean that is punished: all of it, or from its first bad step on, where one
     is known (GRPO)."""
-    reward: Literal["certified", "right", "well-formed"] = "certified"
-    """Reward of an attempt, 1 or 0: for a certificate, for its answer, or for what the filter `well-formed` keeps."""
+    reward: Literal["certified", "explicit", "right", "well-formed"] = "certified"
+    """Reward of an attempt, 1 or 0: for a certificate, for one whose text says its premises, for its answer, or for
+    what the filter `well-formed` keeps."""
     thoughts: Literal["judged", "ignored"] = "judged"
     """Thoughts before a reply. judged: it is a part of the text, and a sentence of it that is false or not
     read earns nothing. ignored: the reply alone is judged, and no token of the thought is learnt (GRPO)."""
@@ -97,8 +98,10 @@ def reinforce(config: ReinforcementConfig, out: Path) -> dict[str, Any]:
     work = out.with_name(f".{out.name}.work")
     shutil.rmtree(work, ignore_errors=True)
     with JudgePool(jobs=config.jobs, timeout_s=config.timeout_s) as pool:
-        certified = CertifiedReward(pool.judge, judged.append, config.thoughts)
-        reward = certified if config.reward == "certified" else ByFilter(certified, judged, config.reward)
+        pays = "explicit" if config.reward == "explicit" else "strict"
+        reward: Any = CertifiedReward(pool.judge, judged.append, config.thoughts, pays)
+        if config.reward == "right" or config.reward == "well-formed":
+            reward = ByFilter(reward, judged, config.reward)
         trainer = _trainer(config, problems, reward, work)
         trainer.train()
     trainer.model.save_pretrained(str(work / "final"))

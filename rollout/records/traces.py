@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, get_args
 
+from critics.formats.names import COT, ENGLISH
 from critics.problem import Problem, RecordError, is_object, read_attempt
 from critics.replay.grades import STRICT, Grade, grade_of
 from critics.verdict import VERDICTS
@@ -51,6 +52,10 @@ class Judgement:
         Attack: a proof, and falsehoods beside it in words that the reader of the data set's language cannot read.
         """
         return self.is_certified and self.grade in STRICT and not self.unread
+
+    def is_explicit(self, format_: str) -> bool:
+        """Say whether each step's premises were said before it; guided texts and programs state all that they use."""
+        return self.others.get("explicit", format_ not in (ENGLISH, COT)) is True
 
     @property
     def unread(self) -> tuple[tuple[int, int], ...]:

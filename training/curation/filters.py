@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from critics.errors import InputError
-from critics.formats.names import COT, ENGLISH, GUIDED
+from critics.formats.names import GUIDED
 from critics.judge import Judging
 from critics.problem import Problem
 from critics.replay.answers import in_terms_of
@@ -135,11 +135,6 @@ def is_strict(trace: Trace) -> bool:
     return trace.judged.is_strict
 
 
-def is_explicit(trace: Trace) -> bool:
-    """Say whether the premises of each step are said before it; guided texts and programs state all that they use."""
-    return trace.judged.others.get("explicit", trace.format not in (ENGLISH, COT)) is True
-
-
 def is_guided(trace: Trace) -> bool:
     """Say whether the answer is right and was written under the guide."""
     is_free = trace.sampling is not None and trace.sampling.decoding == FREE
@@ -154,7 +149,7 @@ def kept(trace: Trace, keep: Keep) -> bool:
         case "strict" | "faithful":
             return is_strict(trace)
         case "explicit":
-            return is_strict(trace) and is_explicit(trace)
+            return is_strict(trace) and trace.judged.is_explicit(trace.format)
         case "trusted":
             return is_certified(trace)
         case "guided":

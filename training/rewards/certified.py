@@ -1,4 +1,7 @@
-"""Reward of an attempt: 1 for a certificate that `strict` keeps, 0 for any other verdict, None for no verdict.
+"""Reward of an attempt: 1 for a certificate that `strict` or `explicit` keeps, 0 for any other verdict, None for none.
+
+A model that is paid for `strict` certificates learns to leave the premises of its steps unsaid, where the context has
+them: the proof holds without (docs/results/real-model/rewards.md). `explicit` pays a text that says them.
 
 A proof of the model's own formulas (grade `trusted`) is worth 0, because nothing says that they are about the question:
 the model would learn to prove what was not asked.
@@ -45,6 +48,8 @@ Thoughts = Literal["judged", "ignored"]
 """Treatment of what a model thinks aloud before its reply. judged: it is a part of the text, and a sentence in it that
 is false or that nobody can read earns nothing. ignored: the reply alone is judged, and no token of the thought is
 learnt."""
+Pays = Literal["strict", "explicit"]
+"""The filter whose certificates are paid; explicit: the premises of each step must be said before it."""
 _NO_TEXT = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call")
 """Keys of a turn that hold no text of its own."""
 
@@ -88,9 +93,11 @@ def _content(content: object) -> str:
     return "".join(str(part["text"]) if "text" in part else f"[{part.get('type')}]" for part in parts)
 
 
-def reward(judged: Judgement) -> float | None:
-    """Return what a verdict is worth; None: unknown, to be masked."""
-    return None if judged.verdict in UNKNOWN else float(judged.is_strict)
+def reward(judged: Judgement, format_: str, pays: Pays = "strict") -> float | None:
+    """Return what a verdict on an attempt of a format is worth; None: unknown, to be masked."""
+    if judged.verdict in UNKNOWN:
+        return None
+    return float(judged.is_strict and (pays == "strict" or judged.is_explicit(format_)))
 
 
 class RewardedAttempt(TypedDict):
@@ -115,11 +122,16 @@ class CertifiedReward:
     __name__ = "certified"
 
     def __init__(
-        self, judge: Judging, record: Callable[[RewardedAttempt], None] = lambda _: None, thoughts: Thoughts = "judged"
+        self,
+        judge: Judging,
+        record: Callable[[RewardedAttempt], None] = lambda _: None,
+        thoughts: Thoughts = "judged",
+        pays: Pays = "strict",
     ) -> None:
         self._judge = judge
         self._record = record
         self._calls = 0
+        self._pays: Pays = pays
         self.thoughts: Thoughts = thoughts
         self.bad_starts: list[int | None] = []
         """Places at which the first bad steps of the last call's attempts begin; None where none is known."""
@@ -145,7 +157,7 @@ class CertifiedReward:
         rewards: list[float | None] = []
         self.bad_starts, self.are_thinking = [], [bool(said.thoughts) for said in told]
         for attempt, prompt, said, verdict in zip(attempts, prompts, told, self._judge(attempts), strict=True):
-            rewards.append(reward(read_judgement(verdict)))
+            rewards.append(reward(read_judgement(verdict), attempt["format"], self._pays))
             is_located = rewards[-1] == 0 and (self.thoughts == "ignored" or not said.thoughts)
             start = bad_start(read_attempt(attempt), read_verdict(verdict)) if is_located else None
             self.bad_starts.append(None if start is None else start + said.start)
@@ -168,9 +180,18 @@ def certified(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any
     `CERTISTAR_JOBS` says how many processes judge (1); `CERTISTAR_TRACES` names a file to which every attempt is added
     with its verdict and certificate (of several training processes one each, with its rank in the name).
     """
+    return _paid("strict", prompts, completions, columns)
+
+
+def explicit(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
+    """Return rewards as `certified` does, for texts that also say the premises of each step before it."""
+    return _paid("explicit", prompts, completions, columns)
+
+
+def _paid(pays: Pays, prompts: Sequence[Any], completions: Sequence[Any], columns: Any) -> list[float | None]:
     path, rank = os.environ.get("CERTISTAR_TRACES"), os.environ.get("RANK", "0")
     shown: list[RewardedAttempt] = []
-    rewards = CertifiedReward(_critics().judge, shown.append)(prompts, completions, **columns)
+    rewards = CertifiedReward(_critics().judge, shown.append, pays=pays)(prompts, completions, **columns)
     if path is not None:
         own = Path(path) if rank == "0" else Path(path).with_stem(f"{Path(path).stem}-{rank}")
         with own.open("a", encoding="utf-8") as file:

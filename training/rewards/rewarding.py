@@ -181,7 +181,7 @@ def _by_critics(pool: JudgePool, rollouts: Sequence[Rollout]) -> list[Paid]:
     texts = [said_in(each.completion).judged("judged") for each, _ in known]
     attempts = [Attempt(e.id, p, e.format, text).record() for (e, p), text in zip(known, texts, strict=True)]
     paid = {
-        each.id: Paid(reward(read_judgement(verdict)))
+        each.id: Paid(reward(read_judgement(verdict), each.format))
         for (each, _), verdict in zip(known, pool.judge(attempts), strict=True)
     }
     return [paid.get(each.id, Paid(None)) for each in rollouts]
