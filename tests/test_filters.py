@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from critics.errors import InputError
 from critics.problem import Problem
 from critics.replay.grades import GRADES
 from rollout.records.digests import PolicyDigests
@@ -15,6 +16,7 @@ from training.curation.filters import (
     false_positives,
     funnel,
     is_lucky,
+    likeliest,
     looks_proved,
     outline,
     select,
@@ -88,6 +90,16 @@ def test_a_subsample_depends_on_ids_not_on_order():
     chosen = {t.id for t in subsample(TRACES, 3, seed=1)}
     assert len(chosen) == 3
     assert {t.id for t in subsample(TRACES[::-1], 3, seed=1)} == chosen
+
+
+def test_the_likeliest_are_those_whose_tokens_are_likely_on_average_however_long_they_are():
+    short, long, sure = (
+        replace(TRACES[n], log_probabilities=values) for n, values in enumerate([(-1.0,), (-0.5,) * 9, (-0.1, -0.2)])
+    )
+    assert ids(likeliest([short, long, sure], 2)) == ids([long, sure])
+    assert ids(likeliest([short, long], 5)) == ids([short, long])
+    with pytest.raises(InputError, match=r"'t3' has no log-probabilities; .*log_probabilities: true"):
+        likeliest([short, TRACES[3]], 1)
 
 
 def test_the_funnel_counts_lucky_guesses():

@@ -230,6 +230,7 @@ REFUSED = [
     ([{"name": "a", "keep": "majority", "decoding": "free"}], "samples_per_problem of 3"),
     ([{"name": "a", "keep": "naive", "decoding": "free", "gold": False}], "needs gold answers"),
     ([{"name": "a", "keep": "naive", "decoding": "free", "false_positives": 0.2}], "needs `keep: strict`"),
+    ([{"name": "a", "keep": "naive", "decoding": "free", "matched": "likeliest"}], "needs `match` and .*: true"),
 ]
 
 

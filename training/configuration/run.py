@@ -124,6 +124,9 @@ class ArmConfig(Section):
     parity, english (a whole chain of thought; what `strategy: cot` has unless another is named), or a plug-in's."""
     match: str | None = None
     """Keep at most as many traces as this arm kept in the same round and seed: a control for amount."""
+    matched: Literal["random", "likeliest"] = "random"
+    """The traces that stay where `match` leaves fewer: any, or those that the model found likeliest, by mean
+    log-probability of a token (`sampling.log_probabilities`): a filter that needs no critic but its number."""
     gold: bool = True
     """The arm sees the gold answers of its training problems; false: its critic or its samples decide alone."""
     balance: bool = False
@@ -307,6 +310,10 @@ class RunConfig(Section):
                 raise ValueError(f"arms.{arm.name}.keep: a majority needs sampling.samples_per_problem of 3 or more")
             if arm.match is not None and arm.match not in names[: names.index(arm.name)]:
                 raise ValueError(f"arms.{arm.name}.match: {arm.match!r} must name an arm listed before it")
+            if arm.matched == "likeliest" and (arm.match is None or not self.sampling.log_probabilities):
+                raise ValueError(
+                    f"arms.{arm.name}.matched: likeliest needs `match` and sampling.log_probabilities: true"
+                )
         self._engine_does()
         has_guided = any(arm.decoding == "guided" for arm in self.arms)
         if has_guided and self.model.thinking == "stripped" and self.model.thinking_budget is None:

@@ -18,6 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from critics.errors import InputError
@@ -269,6 +270,14 @@ def false_positives(traces: Iterable[Trace], rate: float, reason: str | None, *,
 def subsample(traces: Sequence[Trace], num: int, *, seed: int) -> list[Trace]:
     """Return at most `num` traces, chosen by a hash of (seed, id), in their order."""
     chosen = {t.id for t in sorted(traces, key=lambda t: derived_seed(seed, "subsample", t.id))[:num]}
+    return [trace for trace in traces if trace.id in chosen]
+
+
+def likeliest(traces: Sequence[Trace], num: int) -> list[Trace]:
+    """Return at most `num` traces, those whose tokens have the highest mean log-probability, in their order."""
+    if bare := next((trace.id for trace in traces if not trace.log_probabilities), None):
+        raise InputError(f"attempt {bare!r} has no log-probabilities; sample with sampling.log_probabilities: true")
+    chosen = {t.id for t in sorted(traces, key=lambda t: (-fmean(t.log_probabilities), t.id))[:num]}
     return [trace for trace in traces if trace.id in chosen]
 
 

@@ -57,7 +57,9 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     if line.arm.match is not None:
         other = next(arm for arm in line.config.arms if arm.name == line.arm.match)
         path = line.run / line_path(line.config, other, line.seed) / f"round-{number:03d}" / "dataset" / "summary.json"
-        kept = filters.subsample(kept, read_file(path)["kept"], seed=line.seed)
+        num = read_file(path)["kept"]
+        is_random = line.arm.matched == "random"
+        kept = filters.subsample(kept, num, seed=line.seed) if is_random else filters.likeliest(kept, num)
     goes_on = number > 0 and line.config.star.start == "base"
     before = line.round_path(number - 1) / "dataset"
     earlier = read_records(before / "examples.jsonl") if goes_on else ()
