@@ -26,11 +26,11 @@ from critics.problem import Problem
 from rollout.published.prontoqa import RULES
 from rollout.records.traces import Trace
 from tools.pooled_bases import shown
-from tools.real_cells import judged, packed
+from tools.real_cells import judged, outcomes, packed, paired
 from tools.reinforcement import load_reinforcement, reinforce
 from training.configuration.run import load_run
 from training.lineage.adapters import MANIFEST
-from training.outcomes import PairedComparison, compare_paired, markdown, wilson
+from training.outcomes import PairedComparison, markdown, wilson
 from training.records.store import read_records, write_json, write_records, write_text
 from training.reporting.bases import over_bases
 from training.reporting.sentences import p_value, percent, points
@@ -177,22 +177,16 @@ def comparisons(cells: Mapping[str, Row]) -> dict[str, PairedComparison]:
     for a, b in PAIRS:
         named = {line: (name.format(a), name.format(b)) for line, name in LINES.items()}
         lines = {
-            line: (cells[one], cells[other]) for line, (one, other) in named.items() if {one, other} <= cells.keys()
+            line: (outcomes(cells[one], "certified"), outcomes(cells[other], "certified"))
+            for line, (one, other) in named.items()
+            if {one, other} <= cells.keys()
         }
         for line, pair in lines.items():
-            found[f"{a} over {b}{f', {line}' * (len(lines) > 1)}"] = paired(pair)
+            found[f"{a} over {b}{f', {line}' * (len(lines) > 1)}"] = paired([pair])
         for together, of in POOLED.items():
             if lines.keys() >= {*of}:
-                found[f"{a} over {b}, {together}"] = paired(*(lines[line] for line in of))
+                found[f"{a} over {b}, {together}"] = paired([lines[line] for line in of])
     return found
-
-
-def paired(*pairs: tuple[Row, Row]) -> PairedComparison:
-    """Return how many more of the same problems the first of each pair certifies than the second; a pair a line."""
-    assert all(a["ids"] == b["ids"] for a, b in pairs), "cells were asked the same problems"
-    first, second = ([passed for pair in pairs for passed in pair[side]["certified"]] for side in (0, 1))
-    seeds = [seed for seed, (a, _) in enumerate(pairs) for _ in a["ids"]]
-    return compare_paired(first, second, seeds, test="mcnemar")
 
 
 def _told(found: PairedComparison) -> list[str]:

@@ -17,7 +17,8 @@ from typing import Annotated, Any
 import typer
 
 from critics.errors import InputError
-from training.outcomes import PairedComparison, compare_paired, markdown, widest, wilson
+from tools.real_cells import paired
+from training.outcomes import PairedComparison, markdown, widest, wilson
 from training.records.store import write_json, write_text
 from training.reporting.bases import over_bases
 from training.reporting.sentences import p_value, percent, points
@@ -87,11 +88,7 @@ def _together(bases: dict[str, Any], arm: str, rate: str) -> str:
 
 def lead(bases: Sequence[Any], arm: str, rate: str) -> PairedComparison:
     """Return how far `strict` leads an arm over some bases, a pair for each problem and base."""
-    if any(base[FIRST][rate].keys() != base[arm][rate].keys() for base in bases):
-        raise InputError(f"{FIRST} and {arm}: were asked other problems")
-    ours, theirs = ([passed for base in bases for passed in base[name][rate].values()] for name in (FIRST, arm))
-    of = [number for number, base in enumerate(bases) for _ in base[arm][rate]]
-    return compare_paired(ours, theirs, of, test="mcnemar")
+    return paired([(base[FIRST][rate], base[arm][rate]) for base in bases])
 
 
 def shown(found: PairedComparison) -> str:

@@ -7,6 +7,7 @@ its counts, `table.md` is made of that, and `attempts.tar.xz` has each attempt w
 
 import io
 import json
+import re
 import tarfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,10 +20,11 @@ from critics.judge import judge_record
 from rollout.records.traces import read_trace
 from tools.archived_runs import ATTEMPTS
 from training.curation.filters import kept
-from training.outcomes import compare_paired, markdown, wilson
+from training.outcomes import PairedComparison, compare_paired, markdown, wilson
 from training.records.store import read_records, write_json, write_text
 from training.reporting.sentences import p_value, percent, points
 
+SAID_TWICE = "says a sentence twice"
 KEPT = ("id", "problem", "format", "completion", "sample", "seed", "sampling", "policy")
 PAIRS = (
     ("raw, guide", "random writer, guide"),
@@ -32,6 +34,10 @@ PAIRS = (
     ("syllogisms: raw, guide", "syllogisms: random writer, guide"),
     ("paid for certificates", "its start"),
     ("paid for certificates", "strict"),
+    ("paid for explicit proofs", "its start"),
+    ("paid for explicit proofs", "paid for certificates"),
+    ("paid for explicit proofs", "strict"),
+    ("paid for certificates", "paid for answers"),
 )
 """Pairs of cells that docs/results/real-model/plan.md and rewards-plan.md compare."""
 
@@ -52,24 +58,31 @@ def judged(folder: Path) -> list[dict[str, Any]]:
 
 
 def counts(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return which of a cell's attempts are certified, certified with each step's premises said, and right."""
+    """Return which of a cell's attempts are certified, certified with each step's premises said, and right.
+
+    Beside them which say a sentence twice.
+    """
     verdicts = [row["judgement"] for row in rows]
     right = [int(v["answer"] == row["problem"]["answer"]) for v, row in zip(verdicts, rows, strict=True)]
     certified = [int(v["verdict"] == "certified") for v in verdicts]
     explicit = [int(kept(read_trace(row), "explicit")) for row in rows]
-    return {"ids": [row["id"] for row in rows], "right": right, "certified": certified, "explicit": explicit}
+    twice = [
+        int(len(said) > len({*said})) for said in (re.findall(r"[^.!?\n]+[.!?]", row["completion"]) for row in rows)
+    ]
+    ids = [row["id"] for row in rows]
+    return {"ids": ids, "right": right, "certified": certified, "explicit": explicit, SAID_TWICE: twice}
 
 
 def table(cells: Mapping[str, dict[str, Any]], pairs: Sequence[tuple[str, str]] = PAIRS) -> str:
     """Return the rates of the cells, and the comparisons of the plan, as Markdown."""
-    told = [key for key in ("certified", "explicit", "right") if all(key in cell for cell in cells.values())]
+    told = [
+        key for key in ("certified", "explicit", "right", SAID_TWICE) if all(key in cell for cell in cells.values())
+    ]
     rates = [[name, str(len(cell["ids"])), *(rate(cell[key]) for key in told)] for name, cell in cells.items()]
     leads: list[list[str]] = []
     for a, b in (pair for pair in pairs if {*pair} <= cells.keys()):
         for key in told:
-            if cells[a]["ids"] != cells[b]["ids"]:
-                raise InputError(f"{a} and {b}: were asked other problems")
-            found = compare_paired(cells[a][key], cells[b][key], [0] * len(cells[a]["ids"]), test="mcnemar")
+            found = paired([(outcomes(cells[a], key), outcomes(cells[b], key))])
             lead = f"{points(found.difference)} ({points(found.interval)})"
             leads.append([f"{a} over {b}", key, lead, p_value(found.p), str(found.n)])
     return "\n".join(
@@ -79,6 +92,19 @@ def table(cells: Mapping[str, dict[str, Any]], pairs: Sequence[tuple[str, str]] 
             markdown(["between", "rate", "points (95%)", "p, McNemar", "n"], leads, "llrrr"),
         )
     )
+
+
+def outcomes(cell: Mapping[str, Any], key: str) -> dict[str, int]:
+    """Return which attempts of a cell have what a key counts, by id."""
+    return dict(zip(cell["ids"], cell[key], strict=True))
+
+
+def paired(pairs: Sequence[tuple[Mapping[str, int], Mapping[str, int]]]) -> PairedComparison:
+    """Compare outcomes by problem; a pair for each base or seed. Raises `InputError` where one was asked others."""
+    if any(a.keys() != b.keys() for a, b in pairs):
+        raise InputError("cells that are compared were asked other problems")
+    first, second = ([pair[side][name] for pair in pairs for name in pair[0]] for side in (0, 1))
+    return compare_paired(first, second, [n for n, (a, _) in enumerate(pairs) for _ in a], test="mcnemar")
 
 
 def rate(counted: list[int]) -> str:
