@@ -6,7 +6,17 @@ from typing import Literal
 
 from critics.grammar.chart import Chart, Place, Rules, rule
 from critics.grammar.joining import coordinated, together
-from critics.grammar.lexicon import is_adverb, is_base, is_noun_too, is_participle, is_plural, is_rare, past, third
+from critics.grammar.lexicon import (
+    is_adverb,
+    is_base,
+    is_noun_too,
+    is_participle,
+    is_plural,
+    is_rare,
+    past,
+    third,
+    verb_forms,
+)
 from critics.grammar.meaning import (
     HOLE,
     Atom,
@@ -219,6 +229,12 @@ def _complement(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formul
                 chart.notes.add(EVERYONE)
             yield more
     elif word in ("a", "an"):
+        if chart.words[j - 3 : j - 1] == ("along", "with") and chart.is_name(j - 1) and not chart.has(0, i, *_NEGATIVE):
+            # Tom is a judge along with Ann.
+            for body in nominal(chart, i + 1, j - 3, "singular"):
+                if body is not None:
+                    yield both(body, filled(body, HOLE, Constant(chart.words[j - 1])))
+            return
         found = [atom(chart.words[j - 1]) if body is None else body for body in nominal(chart, i + 1, j, "singular")]
         yield from found
         if not found and "and" in chart.words[i:j] and not chart.has(i, j, ",", "or", *RELATIVE):
@@ -336,7 +352,11 @@ def _quantified_object(chart: Chart, i: int, at: int, j: int) -> Iterator[Formul
                 yield Quantified(Quantifier.ALL, variable.name, implies(kind, related))
 
 
-_BETWEEN = frozenset({"between", "among", "connect", "combine", "mix", "introduce", "compare", "join", "separate"})
+_BETWEEN = frozenset(
+    """between among connect combine mix introduce compare join separate merge divide unite confuse link marry
+    distinguish blend split pair exchange swap alternate""".split()  # noqa: SIM905
+)
+"""Words for what is done between two, and to neither alone."""
 
 
 @rule
@@ -344,14 +364,17 @@ def shared_verb(chart: Chart, i: int, at: int, j: int, role: Literal["verb", "co
     """Owns a car or a bike; likes Tom and Ann: the verb belongs to each object; parked at the lake or at the inn."""
     words = chart.words
     cuts = [k for k in range(at + 2, j - 1) if words[k] in ("and", "or")]
-    if len(cuts) != 1 or chart.has(i, j, *_BETWEEN, *RELATIVE, "not", *OPENERS):
+    verbs = {third(word) or past(word) or verb_forms().participle.get(word) or word for word in words[i:j]}
+    if len(cuts) != 1 or not _BETWEEN.isdisjoint(verbs) or chart.has(i, j, *RELATIVE, "not", *OPENERS):
         return
     (cut,) = cuts
     starts = ("a", "an", "the")
     for first in range(at + 1, cut):
-        named = chart.is_name(first) and first + 1 == cut and cut + 2 == j and chart.is_name(cut + 1)
+        ends = cut - (words[cut - 1] == ","), j
+        one, other = (begin + (words[begin] == "the") for begin in (first, cut + 1))
+        named = (one + 1, other + 1) == ends and chart.is_name(one) and chart.is_name(other)
         # In `includes Byzantine and Islamic Art` the last word is of both.
-        named = named and (" " in words[first] or " " not in words[cut + 1])
+        named = named and (" " in words[one] or " " not in words[other] or other > cut + 1)
         determined = words[first] in starts and words[cut + 1] in starts
         # AMC service or HBO service: two of a kind.
         named = named or (chart.is_name(first) and chart.is_name(cut + 1) and 1 < cut - first == j - cut - 1 < 4
@@ -361,7 +384,9 @@ def shared_verb(chart: Chart, i: int, at: int, j: int, role: Literal["verb", "co
         if words[first - 1] in ("between", "among"):
             return
         tokens = chart.tokens
-        charts = [chart.rearranged([*tokens[i:first], *rest]) for rest in (tokens[first:cut], tokens[cut + 1 : j])]
+        charts = [
+            chart.rearranged([*tokens[i:first], *rest]) for rest in (tokens[first : ends[0]], tokens[cut + 1 : j])
+        ]
         one, other = (opaque(each, 0, len(each.words), role) for each in charts)
         operator = Operator.OR if words[cut] == "or" else Operator.AND
         for left in one:

@@ -37,7 +37,7 @@ MAX_REMEMBERED = 8_000
 _KNOWN: dict[object, "tuple[Reading | Refusal, int]"] = {}
 """Readings by sentence, conventions, and what the problem's words have to do with it: contexts share sentences."""
 _NOT_BOTH = re.compile(r",? but not both(?=[.?!]?$)")
-_PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
+PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ def _blame(chart: Chart) -> Bar:
         if word in REFUSED and not chart.is_name(at):
             return Bar(at, REFUSED[word])
     told = [trouble for trouble in chart.troubles if trouble.why]
-    return told[0] if told else Bar(chart.furthest, _PLAIN_WHY)
+    return told[0] if told else Bar(chart.furthest, PLAIN_WHY)
 
 
 def _idiom(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> Token | None:

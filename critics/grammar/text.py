@@ -8,7 +8,7 @@ from functools import lru_cache
 from critics.grammar.chart import Conventions
 from critics.grammar.kinds import Kinds, kinds_of, taken_apart
 from critics.grammar.lexicon import is_adj, is_adverb, is_participle, is_plural
-from critics.grammar.reader import Reader, Reading, Refusal
+from critics.grammar.reader import PLAIN_WHY, Reader, Reading, Refusal
 from critics.grammar.words import FUNCTION, NUMBERS, TIMES, WEATHER
 from critics.replay.first_order.syntax import Atom, conjuncts, constants, predicates
 
@@ -63,6 +63,7 @@ _OTHERS = re.compile(
     r"\b(?:an?|the|his|her|its|their|some|any|no|(?:each|every)(?! (?:{})\b))\b".format("|".join(TIMES))
 )
 _PRONOUN = re.compile(r"(?:He|She|It)(?= )")
+_SEVERAL = re.compile(r"\b[A-Z]\w*(?: [A-Z]\w*)+")
 TWINS = "two readings: the one whose phrases and names stand elsewhere in the text"
 """Note of a reading that its sentence alone does not decide."""
 
@@ -143,11 +144,21 @@ class ProblemReader:
         Of two readings the one is meant whose names are the context's: is Paul allergic to milk, of no `Paul allergic`.
         """
         found = self.read_at_cost(self.asked)[0]
+        if isinstance(found, Refusal) and found.why == PLAIN_WHY and (asked := self._respelled()) != self.asked:
+            found = self.read_at_cost(asked)[0]
         if not isinstance(found, Refusal) or not found.readings:
             return found
         told = {name for each in self.context() if isinstance(each, Reading) for name in constants(each.formula)}
         meant = [each for each in found.readings if (named := constants(each.formula)) and set(named) <= told]
         return meant[0] if len(meant) == 1 else found
+
+    def _respelled(self) -> str:
+        """Return what is asked with a name of several words as the context has it: Ann lee, who is Ann Lee."""
+        asked = self.asked
+        for name in sorted({name for text in self.said for name in _SEVERAL.findall(text)}, key=len):
+            first, rest = name.split(" ", 1)
+            asked = re.sub(rf"\b{first} (?i:{rest})\b", name, asked)
+        return asked
 
     def stated(self, text: str) -> Reading | Refusal:
         """Read a sentence of the context, or an axiom."""

@@ -9,6 +9,7 @@ from critics.grammar.lexicon import Vocabulary, past, third
 from critics.grammar.words import (
     ARTICLES,
     AUXILIARIES,
+    CONDITIONS,
     CONNECTIVES,
     COORDINATING_NAMES,
     FUNCTION,
@@ -224,8 +225,13 @@ def _is_place(tokens: list[Token], at: int) -> bool:
     if not at or at + 2 >= len(tokens) or tokens[at - 1].word not in PREPOSITIONS or tokens[at + 1].word != ",":
         return False
     listed = [token.word for token in tokens[at + 3 : at + 5]]
-    if (listed and (third(listed[0]) or past(listed[0]))) or tokens[at].word == tokens[at + 2].word:
-        # If people like Tom, Tom likes them.
+    told = listed and (third(listed[0]) or past(listed[0]))
+    if (
+        told
+        or tokens[at].word == tokens[at + 2].word
+        or (tokens[0].word in CONDITIONS and not AUXILIARIES.isdisjoint(listed[:1]))
+    ):
+        # If people like Tom, Tom likes them. If Tom is with Ann, Bob is kind.
         return False
     if listed[:1] in (["and"], ["or"]) or (listed[:1] == [","] and listed[1:] in (["and"], ["or"])):
         return False

@@ -74,6 +74,12 @@ ASKING = _listed(
     "know knows knew check checks checked see sees saw tell tells told decide decides decided say says said"
 )
 """Verbs behind which `if` is `whether`; the latter only where it stands next to them."""
+INTENSIONAL = _listed(
+    """need want seek require lack owe expect imagine fear desire hope wish demand deserve avoid prevent forbid promise
+    order request ask look search wait long yearn pray crave dream think plan believe doubt claim worship resemble
+    become remain call consider name seem appear miss mean than like unlike as without except instead not never"""
+)
+"""Words before an object that may be of no one thing: who wants Rex, a dog, perhaps does not want a dog."""
 STATES = _listed(
     """available hungry tired sick ill thirsty asleep awake lost angry late busy ready drunk sleepy absent present
     missing empty open closed broken wet dirty naked pregnant bored nervous"""

@@ -59,6 +59,7 @@ class Trying:
 
     def __init__(self, case: Case, known: Knowledge) -> None:
         self.case, self.known = case, known
+        self.granted = [place for place, said in enumerate(known.formulas) if key(said) in case.granted]
         self.steps: list[Step] = []
         self.unsaid: dict[str, None] = {}
         self.claims: list[Formula] = []
@@ -117,7 +118,8 @@ class Trying:
             bad.claim = part
             raise bad
         self.steps.append(Step(self.index, part if supposed is None else supposed.implies(part)))
-        self.unsaid |= {canonical(self.known.formulas[place]): None for place in left_out(self.known, part, found.rule)}
+        left = [self.known.formulas[place] for place in left_out(self.known, part, found.rule)]
+        self.unsaid |= {canonical(each): None for each in left if key(each) not in self.case.granted}
         self.known.add(part)
         return found.rule
 

@@ -44,8 +44,10 @@ class Case:
     """By the number of a sentence of the context, its place among the premises."""
     goal: Formula
     told: tuple[Told, ...]
-    is_closed: bool
-    """True if what does not follow is open: the context is read whole, and no phrase has another wording."""
+    is_whole: bool
+    """True if each sentence of the context is read."""
+    granted: frozenset[str] = frozenset()
+    """Keys of the premises that no sentence says, for they tell what words mean."""
 
 
 @dataclass(frozen=True, slots=True)

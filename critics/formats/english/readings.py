@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from itertools import islice, permutations
+from itertools import combinations, islice, permutations, product
 
 from critics.formats.english.entailed_text import (
     BadMove,
@@ -26,9 +26,11 @@ from critics.formats.english.entailed_text import (
     chain_certificate,
     models_of,
 )
+from critics.formats.english.objects import of_objects
 from critics.formats.english.reasoner import Reasoner
 from critics.grammar.inflection import article, singular
 from critics.grammar.lexicon import third_person
+from critics.grammar.meaning import filled
 from critics.grammar.reader import Reader, Reading
 from critics.grammar.subjects import ALL_THE
 from critics.logic.first_order.solvers import Answer, can_fail, decide
@@ -74,8 +76,7 @@ def sorts(premises: Sequence[fo.Formula], goal: fo.Formula, context: str) -> lis
     A noun counts that narrows what a rule is about, beside another condition, and is said of no thing by name.
     """
     told = {part.predicate for each in (*premises, goal) for part in fo.conjuncts(each) if isinstance(part, fo.Atom)}
-    parts = (part for each in (*premises, goal) for part in fo.subformulas(each) if isinstance(part, fo.Atom))
-    told_of = {part.predicate: part for part in parts}
+    told_of = {part.predicate: part for part in _atoms((*premises, goal))}
     found: set[str] = set()
     for rule in premises:
         while isinstance(rule, fo.Quantified):
@@ -126,12 +127,15 @@ def _parts(atoms: Mapping[str, fo.Atom]) -> Iterator[fo.Formula]:
             yield formula
 
 
+def _atoms(formulas: Sequence[fo.Formula]) -> list[fo.Atom]:
+    return [part for each in formulas for part in fo.subformulas(each) if isinstance(part, fo.Atom)]
+
+
 def _facts(premises: Sequence[fo.Formula], claim: fo.Formula) -> Iterator[fo.Formula]:
     """Yield what the rules ask of something, said of the things that a claim names."""
     names = sorted({term for term in fo.terms(claim) if isinstance(term, fo.Constant)}, key=lambda each: each.name)
-    asked = [part for premise in premises for part in fo.subformulas(premise) if isinstance(part, fo.Atom)]
     seen = {fo.key(claim)}
-    for part in asked:
+    for part in _atoms(premises):
         inner = {term for term in part.arguments if isinstance(term, fo.Variable)}
         for name in names if len(inner) == 1 else ():
             fact = replace(part, arguments=tuple(name if term in inner else term for term in part.arguments))
@@ -162,6 +166,8 @@ def _named(term: object) -> str:
     return name if name.startswith("the ") else name.title()
 
 
+MAX_REWORDED = 600
+"""Other meanings of phrases and names that are tried of one problem: each asks a solver."""
 MAX_SENTENCES = 200
 MAX_CHARACTERS = 30_000
 
@@ -241,14 +247,50 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
     if (often := repeated(said)) is not None:
         refusal = Refusal(Unproved, "repeated_step", "the sentence is said again and again")
         raise BadMove(often, said[often].passage.text, refusal)
-    is_closed = len(read) == len(context) and (settled(problem) in CONVENTIONS or _are_twins([*premises, goal]))
-    return Case(premises, places, goal, tuple(told), is_closed)
+    granted = [] if settled(problem) in CONVENTIONS else _granted(statements, [*premises, goal], told)
+    is_whole = len(read) == len(context)
+    return Case((*premises, *granted), places, goal, tuple(told), is_whole, frozenset(map(fo.key, granted)))
 
 
-def _are_twins(formulas: Sequence[fo.Formula]) -> bool:
-    """Say whether each phrase stands in two sentences: what stands in one alone may mean what another says."""
+def _granted(statements: Statements, formulas: Sequence[fo.Formula], told: Sequence[Told]) -> list[fo.Formula]:
+    """Return what the words of problem and text have to do with one another."""
+    claims = (move.text or "" for each in told for move, formula in each.moves if formula is not None)
+    texts = dict.fromkeys([statements.problem.question().text, *statements.problem.said, *claims])
+    heard = {name for formula in formulas for name in fo.predicates(formula)}
+    return of_objects(lambda text: statements.problem.read_at_cost(text)[0], texts, heard)
+
+
+def _is_open_anyway(premises: Sequence[fo.Formula], goal: fo.Formula) -> bool:
+    """Say whether nothing is decided whatever the phrases of one sentence alone mean, nor where two names are one.
+
+    `Every physician is rich. Tom is a doctor` leaves open what a reader does not.
+    """
+    for number, (*others, asked) in enumerate(_reworded([*premises, goal])):
+        if number >= MAX_REWORDED or decide(others, asked).result not in ("unknown", "inconsistent"):
+            return False
+    return True
+
+
+def _reworded(formulas: Sequence[fo.Formula]) -> Iterator[list[fo.Formula]]:
+    """Yield formulas with each phrase that stands in one alone as another, or as its denial, and two names as one."""
+    atoms = {part.predicate: len(part.arguments) for part in _atoms(formulas)}
     counts = Counter(name for formula in formulas for name in fo.predicates(formula))
-    return min(counts.values(), default=0) > 1
+    alone = [name for name in sorted(counts) if counts[name] == 1]
+
+    def put(formula: fo.Formula, meant: Mapping[str, tuple[str, bool]]) -> fo.Formula:
+        if isinstance(formula, fo.Atom) and formula.predicate in meant:
+            name, denied = meant[formula.predicate]
+            return fo.Not(fo.Atom(name, formula.arguments)) if denied else fo.Atom(name, formula.arguments)
+        return fo.rebuilt(formula, lambda part: put(part, meant))
+
+    names = sorted({name for formula in formulas for name in fo.constants(formula)}) if alone else []
+    for one, other in combinations(map(fo.Constant, names), 2):
+        yield [filled(each, one, other) for each in formulas]
+    meanings = [
+        [(other, no) for other in atoms if atoms[other] == atoms[name] for no in (False, True)] for name in alone
+    ]
+    for meant in product(*meanings) if alone else ():
+        yield [put(each, dict(zip(alone, meant, strict=True))) for each in formulas]
 
 
 def _spelled(
@@ -264,8 +306,7 @@ def _spelled(
     if not isinstance(move, NoneAbout) or (len(move.names) == 1 and not move.traits):
         yield move, None
         return
-    parts = [part for each in formulas for part in fo.subformulas(each) if isinstance(part, fo.Atom)]
-    atoms = {(part.predicate, len(part.arguments)) for part in parts}
+    atoms = {(part.predicate, len(part.arguments)) for part in _atoms(formulas)}
     names = list(map(fo.Constant, move.names))
     for predicate, arity in sorted(atoms):
         if arity == len(names) and (len(names) > 1 or predicate in move.traits):
@@ -329,10 +370,11 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     is_heard = fo.predicates(case.goal) <= heard and (
         fo.constants(case.goal) <= named or settled(problem) in CONVENTIONS
     )
-    if value == "unknown" and not (case.is_closed and is_heard):
+    is_open = value == "unknown" and settled(problem) not in CONVENTIONS
+    is_closed = case.is_whole and is_heard and (not is_open or _is_open_anyway(case.premises, case.goal))
+    if value == "unknown" and not is_closed:
         # Attack: ask for what the context says in other words, and answer that nobody knows.
         raise Refusal(Unproved, "goal_not_reached", "a phrase of the question, or of the context, has no twin")
-    is_open = value == "unknown" and settled(problem) not in CONVENTIONS
     kinds = sorts(case.premises, case.goal, problem.context) if is_open else []
     if kinds and decide([*case.premises, *kinds], case.goal).result in ("true", "false"):
         # Attack: nothing is known of a Tom of whom the text takes for granted that he is a cat.

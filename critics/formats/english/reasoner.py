@@ -200,6 +200,7 @@ class Reasoner(Trying):
         if cited:
             reasons = [part for claim in self.claims[len(self.claims) - move.because :] for part in conjuncts(claim)]
             beside = [self.known.keys[key(part)] for part in reasons if key(part) in self.known.keys]
+            beside += self.granted
             if (why := miscited(self.known, conjuncts(formula), groups, beside)) is not None:
                 raise self._bad("unsupported_sentence", why)
         for part in conjuncts(formula):
@@ -355,7 +356,7 @@ class Reasoner(Trying):
     def _check_told(self, answer: Formula, *, spelled: bool) -> None:
         """Hold the answer to the text's own claims: they give it."""
         told = [place for claim in self.claims if (place := self.known.keys.get(key(claim))) is not None]
-        told += self.known.claimed()
+        told += [*self.known.claimed(), *self.granted]
         # Attack: true sentences that have nothing to do with the answer, and the answer behind them.
         if (spelled and key(answer) in map(key, self.known.formulas)) or self.known.gives(answer, told):
             return
