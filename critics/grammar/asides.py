@@ -9,7 +9,7 @@ from critics.grammar.meaning import ANY, HOLE, Compound, Constant, Not, Operator
 from critics.grammar.nouns import modifiers
 from critics.grammar.predicates import finite
 from critics.grammar.subjects import Referent, subject
-from critics.grammar.words import BE, PREPOSITIONS, STRUCTURE, WEATHER
+from critics.grammar.words import BE, PREPOSITIONS, STRUCTURE
 
 
 def aside(chart: Chart, j: int) -> Iterator[Said]:
@@ -71,9 +71,6 @@ def backed_by_pronoun(
             if each.kind == "generic" and past(chart.words[at]) and not third(chart.words[at]):
                 continue
             one = each.terms[0] if each.terms else ANY
-            if chart.words[start] == "it" and {*chart.words[start + 1 : start + 2], chart.words[j - 1]} & WEATHER:
-                chart.bar(start, "`it` may be the weather, or the time: name what is meant")
-                return
             heard = Referent(one, pronouns_of(each), each.head)
             kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
             for part in finite(chart, at, cut, each.number):

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import is_base, is_participle, is_plural, past, third
+from critics.grammar.lexicon import is_base, is_participle, is_plural, is_rare, past, third, verb_forms
 from critics.grammar.meaning import (
     ANY,
     HOLE,
@@ -41,6 +42,7 @@ from critics.grammar.words import (
     COLLECTIVE,
     DO,
     GATHERING,
+    GENDERS,
     HAVE,
     KIND_NOUNS,
     KIND_PREDICATES,
@@ -123,8 +125,10 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         is_same = bool(referents) and referents[0].term in own
         # Tom's dog is his friend.
         is_two = any(re.search("'s | of ", str(term)) for term in each.terms)
-        # Tom saw her dog, Bob his: each may be the other's. Everyone who saw his dog: Tom's, if he is spoken of.
-        is_two = is_two or (word in ("his", "her") and chart.vocabulary.has_two_owners(named=not each.terms))
+        # Ann saw his dog, and everyone who saw his dog: it is Tom's, if he is spoken of. But she saw her dog.
+        named = {part for term in each.terms for part in getattr(term, "name", "").split(" ")}
+        told = chart.words[span[0] - 1] == person or (word, "own") in pairwise(chart.words)
+        is_two = is_two or (word in GENDERS and not told and chart.vocabulary.has_other_owner(word, named))
         names = predicates(part) | (set[str]() if each.restriction is None else predicates(each.restriction))
         start = span[0] if each.restriction is None else 0
         if word != "their" and chart.has(*span, word):
@@ -300,7 +304,7 @@ def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula
         chart.bar(min(at + 1 + of_kinds, j - 1), "it may be said of the kind or of each: say `every`")
     elif past(verb) not in (None, verb) and is_base(verb):
         chart.bar(at, "it may tell of now or of what was once done: say `every`, or use another verb")
-    elif _is_of_one(chart, at, j) or (each.number == "singular" and _is_of_a(chart, i, at, j)):
+    elif _is_of_one(chart, i, at, j) or (each.number == "singular" and _is_of_a(chart, i, at, j)):
         chart.trouble(i, "a bare noun or `a` may be one of them here: say `every`, `some` or `there is`")
     elif verb == "are" and after not in ("both", "not") and _lists(chart, at, j, part):
         chart.trouble(j - 1, "`and` may list what some are, or join what each is: say `both .. and`")
@@ -310,30 +314,31 @@ def _generic(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula
         yield Said(Quantified(Quantifier.ALL, name, implies(restriction, filled(part, HOLE, Variable(name)))))
 
 
-def _is_of_one(chart: Chart, at: int, j: int) -> bool:
+def _is_of_one(chart: Chart, i: int, at: int, j: int) -> bool:
     """Say whether a verb tells of one event, of a place or of a passing state."""
-    verb, after = chart.words[at], chart.words[at + 1] if at + 1 < j else ""
+    words, verb = chart.words, chart.words[at]
+    behind = at + 1 + (words[at + 1 : at + 2] in (("not",), ("never",)))
+    after = words[behind] if behind < j else ""
     event = verb in ("was", "were", "did") or (past(verb) is not None and not is_base(verb))
     perfect = verb in HAVE and (after == "been" or is_participle(after)) and after not in ("a", "an")
-    state = chart.words[j - 1] in STATES and chart.conventions.states == "refuse"
-    passing = (state and not chart.has(at, j, "not", *OPENERS)) or (after.endswith("ing") and is_participle(after))
+    done = behind == j - 1 and is_participle(after) and not is_rare(verb_forms().participle.get(after, after))
+    state = words[j - 1] in STATES or (done and not chart.has(i, at, *RELATIVE))
+    # Cooks are needed: some. Cats that are fed are admitted: all.
+    state = state and chart.conventions.states == "refuse" and not chart.has(at, j, "not", *OPENERS)
+    passing = state or (after.endswith("ing") and is_participle(after))
     return event or perfect or (verb in BE and (after in PLACES or after == "among" or passing))
 
 
 def _is_of_a(chart: Chart, i: int, at: int, j: int) -> bool:
-    """Say whether `a judge` may be one of them: is dead, is Ann's friend, likes Ann; a judge who works is any."""
+    """Say whether `a judge` may be one of them: is dead, is Ann's friend, likes Ann; a judge who works rules is any."""
     words, named = chart.words, any(map(chart.is_name, range(i, j)))
     is_any = chart.has(i, at, *RELATIVE, "with", "without")
-    if words[at] in BE and words[at + 1 : at + 2] == ("not",) and at + 2 < j and past(words[at + 2]):
-        # A guest is not served.
-        return True
-    if chart.has(at, j, "or", "if", "not", "never", *OPENERS):
+    if chart.has(at, j, "or", *OPENERS) or (words[at] not in BE and chart.has(at, j, "if", "not", "never")):
         return False
     if words[at] in BE:
-        kind, of = words[at + 1 : at + 2] in (("a",), ("an",)), range(i + 1, at)
-        return (not kind and (named or not is_any)) or any(
-            chart.is_name(k) and words[k - 1] in PREPOSITIONS for k in of
-        )
+        # A judge with a beard is dead; a cat is not in the garden; but a cat is (not) a dog.
+        placed = any(chart.is_name(k) and words[k - 1] in PREPOSITIONS for k in range(i + 1, j))
+        return not chart.has(at + 1, at + 3, "a", "an") or (placed and not chart.has(at, j, *RELATIVE))
     if is_any and words[at] in ("must", "should") and words[at + 1 : at + 2] != ("be",):
         return False  # A nurse who works on Ward 4 must wear a mask.
     return named or not (is_any or words[at] in ("can", "must", "should", "may"))

@@ -5,7 +5,7 @@ the grammar tries both, and refuses the sentence where both can be read.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 from critics.grammar.inflection import OWN_PLURALS
 from critics.grammar.inflection import is_plural as has_plural_shape
 from critics.grammar.inflection import singular as singular_by_rule
-from critics.grammar.words import FLEXIBLE_ADVERBS, FUNCTION, NOT_ADVERBS, POSTPOSED
+from critics.grammar.words import FLEXIBLE_ADVERBS, FUNCTION, GENDERS, NOT_ADVERBS, POSTPOSED, TIMES
 
 _NO_PLURALS = frozenset(
     """
@@ -207,6 +207,10 @@ _TITLE = re.compile(
 )
 
 
+INITIAL = re.compile(r"\b(?:[A-Z][\w'-]* )+(?:(?:[A-Z]|St|Jr|Sr|No)\. )+[A-Z][\w-]*")
+"""A name with an initial, or a heading before a sentence: Ann J. Land, Hall B. Ann."""
+
+
 def _is_title(title: str, text: str) -> bool:
     """Say whether a run of words is a name: inside a sentence too, and its ends never without the rest."""
     first, *_, last = title.split(" ")
@@ -222,6 +226,8 @@ class Vocabulary:
 
     lower: set[str] = field(default_factory=set[str])
     names: set[str] = field(default_factory=set[str])
+    first: set[str] = field(default_factory=set[str])
+    """Words that a sentence begins with, before a verb in the singular: names as a rule."""
     counted: set[str] = field(default_factory=set[str])
     """Nouns that stand behind `a`, `an`, `every` or `each`."""
 
@@ -229,7 +235,7 @@ class Vocabulary:
     """Nouns and names of which one is spoken of: `the dog`, `James` with a verb in the singular."""
 
     titles: tuple[str, ...] = ()
-    """Names with small words in them, which stand at several places and of which no part stands alone."""
+    """Names with initials that stand at several places; with small words, if no part of them stands alone."""
 
     @classmethod
     def of(cls, sentences: Iterable[str]) -> "Vocabulary":
@@ -239,7 +245,9 @@ class Vocabulary:
             found.add(sentence)
         text = "\n".join(told)
         titles = {title[0] for title in _TITLE.finditer(text)}
-        found.titles = tuple(sorted((title for title in titles if _is_title(title, text)), key=len, reverse=True))
+        titles = {title for title in titles if _is_title(title, text)}
+        titles |= {name for name in INITIAL.findall(text) if text.count(name) > 1}
+        found.titles = tuple(sorted(titles, key=len, reverse=True))
         return found
 
     def add(self, sentence: str) -> None:
@@ -254,6 +262,7 @@ class Vocabulary:
         for noun in re.findall(r"^[Tt]he ([\w -]+?) (?:is|was|has)\b", sentence):
             is_named = noun != noun.lower() and is_plural(noun.split(" ")[-1])
             self.definites |= {noun.lower()} if is_named else set()
+        self.first |= {word.lower() for word in re.findall(r"\A([A-Z][a-z]+) [a-z]*s\b", sentence)}
         # James is warm: a name, also where James can swim.
         named = re.match(r"([A-Z][a-z]+s) (?:is|was|has|does)\b", sentence)
         one = {named[1].lower()} - FUNCTION - _NO_NAMES if named else set[str]()
@@ -269,12 +278,16 @@ class Vocabulary:
         """Return what the reading of these words rests on beside them: with the same they are read alike."""
         definites = {noun for noun in self.definites if words.issuperset(noun.split(" "))}
         doubtful = {self.singular(word) for word in words & _doubtful_plurals().keys()}
-        owners = (self.has_two_owners(named=True), self.has_two_owners()) if words & {"his", "her"} else None
-        return frozenset(self.counted & words), frozenset(definites), frozenset(doubtful), owners
+        owners = [
+            self.has_other_owner(word, own) for word in sorted(words & GENDERS.keys()) for own in (words, set[str]())
+        ]
+        return frozenset(self.counted & words), frozenset(definites), frozenset(doubtful), tuple(owners)
 
-    def has_two_owners(self, *, named: bool = False) -> bool:
-        """Say whether `his` and `her` stand in the problem; or, where the owner may be one with a `named`, a name."""
-        return {"his", "her"} <= self.lower or (named and bool(self.names))
+    def has_other_owner(self, word: str, own: Set[str]) -> bool:
+        """Say whether `his` may be of another than these names: of another name, or where the problem has women."""
+        other = next(words for pronoun, words in GENDERS.items() if pronoun != word)
+        named = {name for name in self.names | self.first - FUNCTION - self.lower if name.isalpha()}
+        return not other.isdisjoint(self.lower) or any(name.removesuffix("s") not in TIMES for name in named - own)
 
     def singular(self, word: str) -> str:
         """Return the singular of a noun; a plural of two nouns is of the one that the problem uses."""

@@ -34,7 +34,6 @@ from critics.grammar.words import (
     PRONOUNS,
     RELATIVE,
     SOMEONE,
-    WEATHER,
 )
 
 _ANY_OR_ALL = "one of them or all: say `if some ..`, or `if every ..`"
@@ -164,7 +163,9 @@ def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iter
                     said = Compound(Operator.IFF, (one.formula, other.formula))
                 yield Said(closed(said, chart.variable()))
     else:
-        if _trailing_clause(chart, at + 1, j, referents):
+        if words[at - 1] == "as":
+            chart.bar(at, "what `as if` tells is not so: leave it out")
+        elif _trailing_clause(chart, at + 1, j, referents):
             chart.bar(at, "the condition may end at the comma: write two sentences")
         joints = [k for k in range(i + 2, at - 1) if words[k] in ("and", "or", "but")]
         if any(sentence(chart, k + 1, at, referents) and clause(chart, i, k, referents) for k in joints):
@@ -193,8 +194,6 @@ def _conditional(
         return
     for one in opened(chart, *condition, referents):
         is_open = _is_open(one.referents)
-        if words[start] == "it" and not is_open and set(words[start + 1 : end]) & WEATHER:
-            chart.bar(start, "`it` may be the weather, or the time: name what is meant")
         if words[start] in ("a", "an") or (is_open and words[start] in ("some", "if", *SOMEONE)):
             chart.bar(start, "it may be the same one or any one: say `it` or `they`")
             continue

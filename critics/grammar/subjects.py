@@ -17,6 +17,7 @@ from critics.grammar.words import (
     PREPOSITIONS,
     PRONOUNS,
     RELATIVE,
+    SITUATIONS,
     SOMEONE,
     STRUCTURE,
     Number,
@@ -24,6 +25,7 @@ from critics.grammar.words import (
 )
 
 Kind = Literal["term", "terms", "every", "any", "none", "some", "only", "generic"]
+_ENDS = (",", "and", "or", "but", "if", "unless", "when", "then")
 ALL_THE = "all the "
 """The beginning of a constant that stands for several things: `the tests`."""
 _KINDS: dict[str, Kind] = {"every": "every", "some": "some", "any": "any", "no": "none"}
@@ -67,7 +69,11 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
         j -= 1
     if i >= j:
         return
-    word = chart.words[i]
+    word, known = chart.words[i], chart.vocabulary
+    alone = j - i == 1 and chart.tokens[i].start == 0 and not is_plural(word)
+    if alone and word in known.counted | (known.names & known.lower):
+        # Polish is a polish; Turkey is food, of a problem that has Turkey and turkey.
+        chart.bar(i, "it may be a name, or the kind: say `every` or `a`, or do not begin with it")
     if j - i == 1 and chart.is_name(i):
         yield from _name(chart, i)
     elif j - i == 1 and word in PRONOUNS:
@@ -151,7 +157,10 @@ def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[
     if len(possible) > 1 and chart.conventions.pronoun == "first":
         chart.notes.add("pronoun: the first that was named")
         possible = possible[:1]
-    if len(possible) == 1 and getattr(possible[0], "name", "").startswith("a "):
+    end = next((at for at in range(i + 1, len(chart.words)) if chart.words[at] in _ENDS), len(chart.words))
+    if word == "it" and possible and set(chart.words[i + 1 : end]) & SITUATIONS and _happens(possible[0], referents):
+        chart.bar(i, "`it` may be the weather, the time, or what happens: name what is meant")
+    elif len(possible) == 1 and getattr(possible[0], "name", "").startswith("a "):
         chart.trouble(i, "it may stand for something that has no name: name what is meant")
     elif len(possible) == 1:
         yield Subject("term", number, terms=(possible[0],), owned="they" if is_several(possible[0]) else "")
@@ -159,6 +168,11 @@ def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[
         chart.bar(i, "it may stand for more than one: name who is meant")
     else:
         chart.trouble(i, "nothing in the sentence is what it stands for: name who is meant")
+
+
+def _happens(term: Term, referents: tuple[Referent, ...]) -> bool:
+    """Say whether `it` may be what a clause tells rather than this: if a man lies, it is bad; not if a device lies."""
+    return term != ANY or any(each.term == ANY and is_person(each.head) for each in referents)
 
 
 def _own(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> Iterator[Subject]:

@@ -9,7 +9,7 @@ from critics.grammar.chart import Conventions
 from critics.grammar.kinds import Kinds, kinds_of, taken_apart
 from critics.grammar.lexicon import is_adj, is_adverb, is_participle, is_plural
 from critics.grammar.reader import PLAIN_WHY, Reader, Reading, Refusal
-from critics.grammar.words import FUNCTION, NUMBERS, TIMES, WEATHER
+from critics.grammar.words import AUXILIARIES, FUNCTION, NUMBERS, SITUATIONS, TIMES
 from critics.replay.first_order.syntax import Atom, conjuncts, constants, predicates
 
 _BOUNDARY = re.compile(r"(?<=[.?!])(?P<closing>[\"'”’)]?)\s+(?=[\"'“‘(\[]?[A-Z0-9])|\s*\n+\s*")
@@ -162,12 +162,15 @@ class ProblemReader:
 
     def stated(self, text: str) -> Reading | Refusal:
         """Read a sentence of the context, or an axiom."""
-        end = len(text)
-        # Attack: a premise or an axiom that only asks.
-        is_question = text[-1] == "?"
-        return (
-            Refusal(text, "?", end - 1, end, "a question states nothing") if is_question else self.read_at_cost(text)[0]
-        )
+        found, end = self.read_at_cost(text)[0], len(text)
+        # Attack: a premise or an axiom that only asks, or wishes.
+        asks = text[-1] == "?" or (isinstance(found, Reading) and is_turned(found))
+        return Refusal(text, text[-1], end - 1, end, "a question states nothing") if asks else found
+
+
+def is_turned(read: Reading) -> bool:
+    """Say whether a sentence has the order of a question: is Tom rich, may Tom win, had Tom a car."""
+    return read.tokens[0].word in AUXILIARIES and not read.tokens[0].is_name
 
 
 def _names(read: Reading) -> set[str]:
@@ -186,7 +189,7 @@ def _named(before: Reading | Refusal, text: str) -> str | None:
     is_kind = all(" " not in word for word in predicates(before.formula))
     if not before.text.lower().startswith(name) or not (is_kind or speaks_of_one(before.text, name)):
         return None
-    if pronoun[0] == "It" and not WEATHER.isdisjoint(re.findall(r"\w+", text)):
+    if pronoun[0] == "It" and not SITUATIONS.isdisjoint(re.findall(r"\w+", text)):
         return None
     return f"{before.text[: len(name)]}{text[pronoun.end() :]}"
 

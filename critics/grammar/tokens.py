@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from critics.grammar.lexicon import Vocabulary, past, third
+from critics.grammar.lexicon import INITIAL, Vocabulary, past, third
 from critics.grammar.words import (
     ARTICLES,
     AUXILIARIES,
@@ -80,6 +80,10 @@ def tokenize(sentence: str, vocabulary: Vocabulary) -> tuple[Token, ...]:
     strange = next((at for at, each in enumerate(text) if not each.isascii() and _is_strange(each)), None)
     if strange is not None:
         raise UnreadMark(text[strange], strange)
+    doubtful = INITIAL.match(text)
+    if doubtful is not None and doubtful[0] not in vocabulary.titles:
+        # Hall B. Ann is tall.
+        raise UnreadMark(".", text.index("."))
     for mark in _MARK.finditer(text):
         if mark[0] != "." or not _ABBREVIATION.search(text[: mark.end()]):
             raise UnreadMark(mark[0], mark.start())

@@ -26,6 +26,11 @@ SOMEONE: dict[str, tuple[str, str]] = {
 }
 """By `someone` and its kin the determiner and the noun."""
 POSSESSIVES = _listed("his her its their")
+GENDERS = {
+    "his": _listed("he him his himself man men boy father brother son husband uncle nephew king actor gentleman"),
+    "her": _listed("she her hers herself woman women girl mother sister daughter wife aunt niece queen actress lady"),
+}
+"""By `his` and `her` the words that speak of one who may own it."""
 REFLEXIVES = _listed("himself herself itself themselves")
 OBJECTS = _listed("him them her")
 RELATIVE = _listed("who that which")
@@ -43,10 +48,18 @@ TIMES = _listed(
     """day week month year morning night evening afternoon time weekend summer winter spring autumn monday tuesday
     wednesday thursday friday saturday sunday hour semester"""
 )
-WEATHER = _listed(
-    "rains snows thunders hails drizzles raining snowing sunny windy cloudy late early dark cold hot warm time"
+SITUATIONS = _listed(
+    """rains snows thunders hails drizzles raining snowing sunny windy cloudy late early dark cold hot warm time
+    good bad great awful terrible horrible sad tragic fortunate unfortunate lucky odd strange surprising amazing
+    shocking disappointing annoying embarrassing alarming disturbing encouraging regrettable admirable remarkable
+    extraordinary incredible ironic understandable natural normal important essential vital crucial necessary advisable
+    desirable preferable appropriate inappropriate proper right wrong true false certain clear obvious evident apparent
+    likely unlikely possible impossible probable doubtful conceivable fair unfair just unjust legal illegal lawful
+    allowed permitted forbidden prohibited required justified acceptable unacceptable useful useless pointless easy hard
+    difficult fun dangerous safe enough pity shame crime sin mistake miracle mystery wonder relief nuisance disaster
+    tragedy problem surprise coincidence secret fact lie disgrace scandal honour honor pleasure help risk"""
 )
-"""Words with which `it` may be the weather, or the time."""
+"""Words with which `it` may be the weather, the time, or what happens: those before `that ..` or `to ..`."""
 CONNECTIVES = _listed("and or but nor")
 AUXILIARIES = frozenset(BE) | frozenset(DO) | frozenset(HAVE) | MODALS
 OPENERS = _listed("either neither both")
@@ -94,7 +107,9 @@ KIND_PREDICATES = _listed(
 KIND_NOUNS = _listed("kind type sort breed species genus form class")
 RECIPROCAL = _listed(
     """friend brother sister sibling partner neighbor neighbour twin colleague rival enemy cousin married similar equal
-    different divorced engaged spouse classmate roommate relative acquainted adjacent identical lover ally opposite
+    different divorced engaged alike related unrelated compatible incompatible equivalent parallel
+    perpendicular consecutive disjoint connected linked united unanimous allied interchangeable inseparable dissimilar
+    unequal distinct spouse classmate roommate relative acquainted adjacent identical lover ally opposite
     couple pair duo"""
 )
 COLLECTIVE = _listed("together apart mutually jointly collectively share shares shared meet met")
@@ -106,7 +121,8 @@ GATHERING = _listed(
 TOGETHER = _listed("own rent lease run manage lead fund hold occupy")
 """Verbs that several may do to one thing together: own the house."""
 ALONE_RECIPROCAL = _listed(
-    "meet marry differ agree disagree argue fight kiss hug collide separate divorce cooperate quarrel match"
+    "meet marry differ agree disagree argue fight kiss hug collide separate divorce cooperate quarrel match "
+    "date embrace chat wrestle compete intersect overlap touch merge"
 )
 """Verbs that several do to one another where they have no object."""
 PERSON_NOUNS = _listed(

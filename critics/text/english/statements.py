@@ -9,7 +9,7 @@ from critics.grammar.lexicon import is_plural
 from critics.grammar.meaning import both
 from critics.grammar.reader import Reading
 from critics.grammar.subjects import ALL_THE
-from critics.grammar.text import problem_reader, sentences, speaks_of_one, without_the
+from critics.grammar.text import is_turned, problem_reader, sentences, speaks_of_one, without_the
 from critics.grammar.words import FUNCTION, PREPOSITIONS, is_person
 from critics.logic.first_order.shapes import is_fact
 from critics.problem import AXIOMS, SETTLED, Problem
@@ -43,7 +43,7 @@ _MAY = ("could be ", "might be ", "may be ", "can be ", "could ", "might ", "may
 _REFLEXIVE = re.compile(r"(?P<name>(?:[Tt]he )?\w+(?: [a-z]+)?) (?P<verb>\w+(?: not \w+)?) (?:itself|himself|herself)")
 _RULES = re.compile(r"(?<=[a-z]),? and (?:that )?(?=(?:if|all|every|no|any) )")
 _PRONOUN = re.compile(r"(?P<lead>if )?(?:he|she|it)\b", re.IGNORECASE)
-_ASKS = re.compile(r"(?:is|are|does|do|did|can|was|were|has|have|will|and|but|so|also|or)\b", re.IGNORECASE)
+_GOES_ON = re.compile(r"(?:and|but|so|also|or)\b", re.IGNORECASE)
 _SOMEONE = "Zyx"
 """Stands for whoever a pronoun means while a sentence is taken apart."""
 
@@ -268,7 +268,7 @@ class Statements:
         return found
 
     def _read(self, text: str) -> Reading | None:
-        if not text or _ASKS.match(text) or (ABOUT_TEXT.search(text) and not self._speaks_of_texts):
+        if not text or _GOES_ON.match(text) or (ABOUT_TEXT.search(text) and not self._speaks_of_texts):
             return None
         reflexive = _REFLEXIVE.fullmatch(text)
         if reflexive is not None:
@@ -287,4 +287,4 @@ class Statements:
         self._work += work
         if self._work > MAX_WORK:
             raise Refusal(TimedOut, "work_limit", TOO_MUCH_WORK)
-        return found if isinstance(found, Reading) else None
+        return found if isinstance(found, Reading) and not is_turned(found) else None
