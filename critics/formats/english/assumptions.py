@@ -79,6 +79,10 @@ class Trying:
     def _bad(self, reason: str, why: str) -> BadMove:
         return BadMove(self.index, self.text, Refusal(Unproved, reason, f"{self.text!r}: {why}"))
 
+    def _refuse_if(self, wrong: object, why: str) -> None:
+        if wrong:
+            raise self._bad("unsupported_sentence", why)
+
     def _numbered(self, number: int) -> list[int]:
         """Return the places of what is cited by a number: the text's own sentence, or a premise."""
         if number in self.labels:
@@ -92,8 +96,7 @@ class Trying:
             if re.search(named, self.text, re.IGNORECASE):
                 places.append(self.case.places.get(number))
             return list(dict.fromkeys(place for place in places if place is not None))
-        if number not in self.case.places:
-            raise self._bad("unsupported_sentence", "a premise of that number is not there, or is not read")
+        self._refuse_if(number not in self.case.places, "a premise of that number is not there, or is not read")
         return [self.case.places[number]]
 
     def _supported(self, part: Formula, wanted: Sequence[int], because: int = 0, is_drawn: bool = False) -> int | None:
@@ -136,8 +139,7 @@ class Trying:
         supposed, self.supposed = self.supposed, None
         if supposed is None:
             return
-        if not supposed.said:
-            raise self._bad("unsupported_sentence", "the assumption before it is used for nothing")
+        self._refuse_if(not supposed.said, "the assumption before it is used for nothing")
         self.known.forget(supposed.start)
         found = list(map(supposed.implies, supposed.said)) if proved is None else [proved]
         # They are said before the sentence that ends the proof.
@@ -150,15 +152,13 @@ class Trying:
         named = [self.known.formulas[at] for number in move.cited for at in self._numbered(number)]
         if move.step is not None:
             named += self.labels.get(-move.step) or self.labels.get(move.step, [])
-            if not named:
-                raise self._bad("unsupported_sentence", "that step is not there")
+            self._refuse_if(not named, "that step is not there")
         if formula is not None:
             self._supported(formula, ())
             named.append(formula)
         # `But Tom is not warm` is said of what is, and not under the condition.
         told = supposed.said if self.would is None else [*supposed.said, *self.claims[-1:]]
-        if not is_contradicted(self.known, named or told):
-            raise self._bad("unsupported_sentence", "nothing contradicts it")
+        self._refuse_if(not is_contradicted(self.known, named or told), "nothing contradicts it")
         denial = negated(supposed.assumed)
         self._close(denial)
         self.would = None
@@ -175,15 +175,14 @@ class Trying:
 
     def _imagined(self, formula: Formula) -> None:
         """Hold what is said to be so if something were to the condition that was named last."""
-        if self.would is None:
-            # Attack: Tom would be warm, of which nobody says that he is.
-            raise self._bad("unsupported_sentence", "it says what would be, and names no condition")
-        if self.known.support(formula) is not None:
-            raise self._bad("unsupported_sentence", "it says less than what is known")
+        # Attack: Tom would be warm, of which nobody says that he is.
+        self._refuse_if(self.would is None, "it says what would be, and names no condition")
+        self._refuse_if(self.known.support(formula) is not None, "it says less than what is known")
         supposed = self._enter()
         self._supported(formula, ())
         self.supposed = None
         self.known.forget(supposed.start)
+        assert self.would is not None
         self.would.said.append(formula)
         self.claimed = self.would.implies(formula)
         self.known.add(self.claimed)

@@ -81,8 +81,7 @@ class Reasoner(Trying):
             self.index, self.text, said = self.early
             self._check_told(said, spelled=True)
             self._supported(said, ())
-        if self.applied is not None:
-            raise self._bad("unsupported_sentence", "a rule is said to apply, and nothing follows by it")
+        self._refuse_if(self.applied is not None, "a rule is said to apply, and nothing follows by it")
         if self.doubted is not None and self.value != "unknown":
             # Attack: lengthen a proof by what nobody knows.
             self.index, self.text = self.doubted
@@ -114,15 +113,13 @@ class Reasoner(Trying):
             case moves.Applies(cited=numbers):
                 cited = [at for number in numbers for at in self._numbered(number)]
                 self.applied = move.who, cited or sorted(self.read_out)
-                if not self.applied[1]:
-                    raise self._bad("unsupported_sentence", "no rule was said right before it")
+                self._refuse_if(not self.applied[1], "no rule was said right before it")
             case moves.Aim(text="", force="asks"):
                 pass
             case moves.Aim():
                 self._check_force(move.force)
                 self.is_aside = formula is not None and key(formula) != key(self.case.goal)
-                if self.is_aside and not move.on_the_way:
-                    raise self._bad("unsupported_sentence", "the question is another")
+                self._refuse_if(self.is_aside and not move.on_the_way, "the question is another")
                 # Attack: show that Rex is a fish, of whom the premises say that he is none.
                 to_show = formula if self.is_aside and move.force == "aims" else None
                 if to_show and self.known.gives(negated(to_show), range(self.known.num_premises)):
@@ -157,9 +154,8 @@ class Reasoner(Trying):
 
     def _check_force(self, force: str) -> None:
         """Hold the question, said again as what is to be shown or was shown, to it."""
-        if force != "asks" and key(negated(self.case.goal)) in self.known.keys:
-            # Attack: say what was refuted once more, in the guise of the question.
-            raise self._bad("unsupported_sentence", "its denial is proved")
+        # Attack: say what was refuted once more, in the guise of the question.
+        self._refuse_if(force != "asks" and key(negated(self.case.goal)) in self.known.keys, "its denial is proved")
         if force == "concludes" and self.claims and key(self.case.goal) not in self.known.keys:
             self.hoped = self.hoped or (self.index, self.text)
 
@@ -201,11 +197,10 @@ class Reasoner(Trying):
             reasons = [part for claim in self.claims[len(self.claims) - move.because :] for part in conjuncts(claim)]
             beside = [self.known.keys[key(part)] for part in reasons if key(part) in self.known.keys]
             beside += self.granted
-            if (why := miscited(self.known, conjuncts(formula), groups, beside)) is not None:
-                raise self._bad("unsupported_sentence", why)
+            why = miscited(self.known, conjuncts(formula), groups, beside)
+            self._refuse_if(why is not None, why or "")
         for part in conjuncts(formula):
-            if is_given and not cited and not is_stated(self.known, part):
-                raise self._bad("unsupported_sentence", "no premise says so")
+            self._refuse_if(is_given and not cited and not is_stated(self.known, part), "no premise says so")
             is_drawn = move.inferred and not move.because
             support = self._supported(part, cited, len(self.claims) if is_drawn else move.because, is_drawn)
             self._check_read_out(part, move, support)
@@ -253,19 +248,16 @@ class Reasoner(Trying):
         """Hold what is said to be known, or to have been shown, to it."""
         place = self.known.keys.get(key(formula))
         is_shown = place is not None and place >= self.known.num_premises
-        if promise is moves.Promise.GIVEN and place is None:
-            raise self._bad("unsupported_sentence", "it is not known")
-        if promise is moves.Promise.SHOWN and not is_shown:
-            raise self._bad("unsupported_sentence", "it was not inferred before")
+        self._refuse_if(promise is moves.Promise.GIVEN and place is None, "it is not known")
+        self._refuse_if(promise is moves.Promise.SHOWN and not is_shown, "it was not inferred before")
 
     def _rests(self, formula: Formula, move: moves.Claim | moves.Judged) -> None:
         """Hold a claim to the reasons that are given for it: with facts and one rule they give it, and none is idle."""
         claims = self.claims[-move.because :]
         reasons = [part for reason in claims for part in conjuncts(reason)]
         if move.loosely and not any(map(self._possibility, reasons)) and key(formula) not in map(key, reasons):
-            if is_unfounded(self.known, formula, claims):
-                # Attack: Ned is a newt, so Pip is a bird.
-                raise self._bad("unsupported_sentence", "it does not follow from what stands before it")
+            # Attack: Ned is a newt, so Pip is a bird.
+            self._refuse_if(is_unfounded(self.known, formula, claims), "it does not follow from what stands before it")
             return
         own = [self.known.keys[key(part)] for part in reasons if key(part) in self.known.keys]
         facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(formula)]
@@ -297,12 +289,12 @@ class Reasoner(Trying):
     def _not_known(self, move: moves.NotKnown, told: Formula | None) -> None:
         premises = range(self.known.num_premises)
         formula = self.case.goal if told is None else told
+        # Whether Tom is a cat or is warm: neither is known.
+        each_of: tuple[Formula, ...] = (formula,)
         if move.both_ways and isinstance(formula, Compound) and formula.operator is Operator.OR:
-            # Whether Tom is a cat or is warm: neither is known.
-            for each in formula.operands:
-                self._not_known(move, each)
-        sides = (formula, negated(formula)) if move.both_ways else (formula,)
-        is_asked = self._is_asked(formula)
+            each_of += formula.operands
+        sides = [side for each in each_of for side in ((each, negated(each)) if move.both_ways else (each,))]
+        is_asked = any(map(self._is_asked, each_of))
         if move.of_last and is_asked and not any(self._told_last(each) for each in (formula, negated(formula))):
             # That the last sentence does not settle the question tells why the text goes on.
             self.num_moves += 1
@@ -311,8 +303,7 @@ class Reasoner(Trying):
             return
         if any(self.known.follows(each, premises) is not Answer.SATISFIABLE for each in sides):
             is_said = any(self.known.gives(each, [at]) for each in sides for at in premises)
-            if is_said or not (move.directly and is_asked):
-                raise self._bad("unsupported_sentence", "the context settles it")
+            self._refuse_if(is_said or not (move.directly and is_asked), "the context settles it")
             # That no premise says so in so many words is a reason to infer it.
             return
         if not any(asks_for(claim, formula) for claim in self.claims):
@@ -366,9 +357,8 @@ class Reasoner(Trying):
         """Take a value for the question, or what a value says of another statement."""
         value, goal = move.value, self.case.goal
         self._close()
-        if self.is_aside and formula is None:
-            # Attack: is Ned a newt? Yes.
-            raise self._bad("unsupported_sentence", "it answers another question")
+        # Attack: is Ned a newt? Yes.
+        self._refuse_if(self.is_aside and formula is None, "it answers another question")
         if self.is_final:
             is_vague = self.text[:5].lower() in ("this ", "that ")
             kind, reason = (Malformed, "not_read") if is_vague else (Unproved, "unsupported_sentence")
@@ -383,8 +373,7 @@ class Reasoner(Trying):
             else:
                 self._supported(formula if value == "true" else negated(formula), ())
                 return
-        if self.value is not None and self.value != value:
-            raise self._bad("unsupported_sentence", "the text gives two answers")
+        self._refuse_if(self.value is not None and self.value != value, "the text gives two answers")
         if value != "unknown" and not self.claims and (self.early is not None or not move.because):
             # The answer comes first, and its proof behind it.
             self.early, self.is_final = (self.index, self.text, goal if value == "true" else negated(goal)), False

@@ -139,9 +139,8 @@ class Trial:
         if unit.claim is not None and not self._is_goal(unit.claim.said):
             raise self._refused(Unproved, "unsupported_sentence", "the question asks something else")
         decided = self._decided()
-        if unit.force != "asks" and decided == "false":
-            # Attack: say what was refuted once more, in the guise of the question.
-            raise self._refused(Unproved, "unsupported_sentence", "its denial is proved")
+        # Attack: say what was refuted once more, in the guise of the question.
+        self._refuse_if(unit.force != "asks" and decided == "false", "its denial is proved")
         if unit.force == "concludes" and self._last and decided is None and self.language.source != "syllogism":
             # Of a syllogism the conclusion is what is asked about.
             self._open = self._open or self._bad("it is not proved")
@@ -188,9 +187,8 @@ class Trial:
         for clause in claim.said:
             at = self.ledger.find(clause)
             if at is None:
-                if claim.promise:
-                    # Attack: put words into the context's mouth.
-                    raise self._refused(Unproved, "unsupported_sentence", "the context does not say it")
+                # Attack: put words into the context's mouth.
+                self._refuse_if(claim.promise, "the context does not say it")
                 self._check_weakened(clause)
                 at = self.ledger.add(clause, self._step(clause))
                 self.unsaid |= self._left_out(self.ledger.entries[at].step)
@@ -232,15 +230,13 @@ class Trial:
             if not self._pending or is_granted or not self._pending.isdisjoint(used):
                 return step
             other = other or step
-        if other is not None:
-            # Attack: read out one rule and use another.
-            raise self._refused(Unproved, "unsupported_sentence", "it does not follow by the rule that was read out")
+        # Attack: read out one rule and use another.
+        self._refuse_if(other is not None, "it does not follow by the rule that was read out")
         raise self._unsupported(clause)
 
     def _concluded(self, claim: Claim, groups: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
         """Establish a claim by what is given for it: all of it must be used."""
-        if claim.promise:
-            raise self._refused(Unproved, "unsupported_sentence", "what is concluded is not given")
+        self._refuse_if(claim.promise, "what is concluded is not given")
         if any(len(self.ledger.entries[at].clause.conclusions) > 1 for group in groups for at in group):
             # `Since A or B, C` sums up the cases, and ends the last of them.
             self._close()
@@ -418,8 +414,7 @@ class Trial:
         entries = self.ledger.entries
         under = [at for at in range(scope.start, len(entries)) if scope.assumption in entries[at].under]
         assumed = entries[scope.assumption].clause.fact
-        if step is None and len(under) < 2:
-            raise self._refused(Unproved, "unsupported_sentence", "the assumption before it is used for nothing")
+        self._refuse_if(step is None and len(under) < 2, "the assumption before it is used for nothing")
         self.ledger.hide(under)
         if step is not None and concluded is not None:
             self.ledger.discharge(concluded, step, scope.assumption)
@@ -439,6 +434,10 @@ class Trial:
     def _bad(self, why: str) -> BadStep:
         assert self._line is not None
         return BadStep(self._index, self._line.passage.text, why)
+
+    def _refuse_if(self, wrong: object, why: str) -> None:
+        if wrong:
+            raise self._refused(Unproved, "unsupported_sentence", why)
 
     def _refused(self, kind: type[Refusing], reason: str, why: str) -> BadSentence:
         return BadSentence(kind, reason, why, self._bad(why))
