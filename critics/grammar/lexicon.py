@@ -13,30 +13,12 @@ from pathlib import Path
 from critics.grammar.inflection import OWN_PLURALS
 from critics.grammar.inflection import is_plural as has_plural_shape
 from critics.grammar.inflection import singular as singular_by_rule
-from critics.grammar.words import FLEXIBLE_ADVERBS, FUNCTION, GENDERS, NOT_ADVERBS, POSTPOSED, TIMES
+from critics.grammar.words import CLASSES, FLEXIBLE_ADVERBS, FUNCTION, GENDERS, NOT_ADVERBS, POSTPOSED, TIMES
 
-_NO_PLURALS = frozenset(
-    """
-    physics mathematics economics politics athletics news series species always perhaps sometimes besides christmas
-    texas kansas paris gas bias atlas canvas lens chaos pancreas ethics linguistics genetics aerobics gymnastics thus
-    has does was its his less across towards upwards downwards overseas yes this as us is afterwards nowadays alas
-    towards forwards backwards indoors outdoors headquarters various previous serious famous dangerous
-    """.split()  # noqa: SIM905 (a list of quoted words is harder to read)
-)
-_OWN_PLURALS = OWN_PLURALS | frozenset(
-    """
-    amends arts ashes barracks belongings clothes credentials draughts earnings games humanities jeans links lodgings
-    outskirts proceeds sales scissors sports stairs surroundings thanks tights troops trousers wits
-    """.split()  # noqa: SIM905
-)
+_NO_PLURALS = CLASSES["no_plurals"]
+_OWN_PLURALS = OWN_PLURALS | CLASSES["own_plurals"]
 """Plurals with a meaning of their own: they keep their form, and nothing is said of an `arm`."""
-_NO_PARTICIPLES = frozenset(
-    """
-    building evening morning something nothing everything anything thing king ring spring during red need seed speed
-    bed wedding ceiling being sibling string wing darling pudding sacred hundred kindred wicked naked ragged rugged
-    crooked learned aged indeed shed feed breed weed bleed greed
-    """.split()  # noqa: SIM905
-)
+_NO_PARTICIPLES = CLASSES["no_participles"]
 
 
 def regular_forms(verb: str) -> tuple[str, str, str]:
