@@ -59,10 +59,10 @@ def backed_by_pronoun(
     chart: Chart,
     span: tuple[int, int, int],
     sentence: Callable[[Chart, int, int, Referents], Iterable[Said]],
-    both_ways: bool = False,
 ) -> Iterator[Said]:
-    """A horse is a racehorse if it races; it is one if and only if it does. `sentence` reads the condition."""
+    """A horse is a racehorse if it races; if and only if it does; unless it sleeps. `sentence` reads the condition."""
     i, cut, j = span
+    both_ways = chart.words[cut : cut + 4] == ("if", "and", "only", "if")
     start = cut + (4 if both_ways else 1)
     for at in range(i + 1, cut):
         for each in subject(chart, i, at, ()) if chart.starts_verb(at, cut) else ():
@@ -77,7 +77,9 @@ def backed_by_pronoun(
                 said = filled(part, HOLE, one)
                 for condition in sentence(chart, start, j, (heard, *objects(chart, at, cut))):
                     told = Not(said) if each.kind == "none" else said
-                    if both_ways:
+                    if chart.words[cut] == "unless":
+                        told = implies(both(kind, Not(condition.formula)), told)
+                    elif both_ways:
                         told = implies(kind, Compound(Operator.IFF, (told, condition.formula)))
                     else:
                         told = implies(both(kind, condition.formula), told)

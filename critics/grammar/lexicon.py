@@ -13,7 +13,16 @@ from pathlib import Path
 from critics.grammar.inflection import OWN_PLURALS
 from critics.grammar.inflection import is_plural as has_plural_shape
 from critics.grammar.inflection import singular as singular_by_rule
-from critics.grammar.words import CLASSES, FLEXIBLE_ADVERBS, FUNCTION, GENDERS, NOT_ADVERBS, POSTPOSED, TIMES
+from critics.grammar.words import (
+    CLASSES,
+    FLEXIBLE_ADVERBS,
+    FUNCTION,
+    GENDERS,
+    NOT_ADVERBS,
+    POSTPOSED,
+    PREPOSITIONS,
+    TIMES,
+)
 
 _NO_PLURALS = CLASSES["no_plurals"]
 _OWN_PLURALS = OWN_PLURALS | CLASSES["own_plurals"]
@@ -183,6 +192,10 @@ _NO_NAMES = frozenset(
 )
 
 
+_FINITE = frozenset("is was has had does did can may must will should could would".split())  # noqa: SIM905
+_ID = r"(?P<id>\d+[A-Za-z]?|[A-Z]-?\d+|[B-Z])"
+_NUMBERED = re.compile(rf"(?P<noun>[A-Z][a-z]+) {_ID} (?P<verb>[a-z]+)")
+_ASKED = re.compile(rf"(?:Is|Was|Does|Did|Has|Can|May|Must|Will) (?P<noun>[a-z]+) {_ID} (?=[a-z])")
 _TITLE = re.compile(
     r"(?<![\w'-])[A-Z]\w*(?: [A-Z]\w*)* (?:(?:at|as|in|on|of|the|a|am|for|to|with|from|under|over) ){1,2}"
     r"[A-Z]\w*(?: [A-Z]\w*)*"
@@ -215,6 +228,9 @@ class Vocabulary:
 
     definites: set[str] = field(default_factory=set[str])
     """Nouns and names of which one is spoken of: `the dog`, `James` with a verb in the singular."""
+
+    numbered: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """A noun and the number of one that begin a sentence: `Ticket 4471 is open`, `Is room 214 free?`."""
 
     titles: tuple[str, ...] = ()
     """Names with initials that stand at several places; with small words, if no part of them stands alone."""
@@ -249,6 +265,13 @@ class Vocabulary:
         named = re.match(r"([A-Z][a-z]+s) (?:is|was|has|does)\b", sentence)
         one = {named[1].lower()} - FUNCTION - _NO_NAMES if named else set[str]()
         self.names, self.definites = self.names | one, self.definites | one
+        told = _NUMBERED.match(sentence)
+        if told is not None and (told["verb"] in _FINITE or third(told["verb"]) or past(told["verb"])):
+            noun = told["noun"].lower()
+            self.numbered |= set() if noun in FUNCTION or is_plural(noun) else {(noun, told["id"].lower())}
+        elif (asked := _ASKED.match(sentence)) is not None:
+            self.numbered |= set() if is_plural(asked["noun"]) else {(asked["noun"], asked["id"].lower())}
+        self.counted |= {noun for noun, _ in self.numbered}
         for at, word in enumerate(re.findall(r"[\w'’+#./-]+", sentence)):
             plain = re.sub(r"['’]s$", "", word.strip("./'’"))
             if plain[:1].islower() and plain == plain.lower():
@@ -303,7 +326,17 @@ class Vocabulary:
         after = after.lower()
         if low in self.lower or _one_of(low) in self.lower or third_person(low) in self.lower:
             return False
-        opens_plural = after in ("are", "have", "do", "were", "can", "that", "who", "in", "with", "must", "will", "of")
+        opens_plural = after in PREPOSITIONS or after in (
+            "are",
+            "have",
+            "do",
+            "were",
+            "can",
+            "that",
+            "who",
+            "must",
+            "will",
+        )
         return not (is_plural(low) and (opens_plural or is_base(after) or past(after) is not None or is_adverb(after)))
 
 

@@ -187,7 +187,7 @@ def _agrees(chart: Chart, i: int, last: int, number: Number) -> bool:
     unchanged = is_plural(word) and chart.vocabulary.singular(word) == word
     if number == "plural":
         before = chart.words[i - 1] if i else ""
-        return is_plural(word) or unchanged or before in ("all", "no", "some", "any")
+        return is_plural(word) or unchanged or before in ("all", "no", "some")
     return number == "either" or unchanged or not is_plural(word)
 
 

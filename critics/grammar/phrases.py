@@ -68,7 +68,12 @@ def definite(chart: Chart, i: int, j: int, *, placed: bool = False) -> Constant 
     A subject may have a place (`placed`): `the third floor in the house`.
     """
     words = chart.words[i + 1 : j]
-    if not words or words[-1] in ("of", "the", "only", "most", *PLACED, *NUMBERS) or is_adverb(words[-1]):
+    if (
+        not words
+        or words[-1] in ("of", "the", "only", "most", *PLACED, *NUMBERS)
+        or is_adverb(words[-1])
+        or chart.tokens[j - 1].owns
+    ):
         return None
     if words[0] in ("more", "less") or words in (("last",), ("first",), ("next",)):
         return None
@@ -96,7 +101,10 @@ def definite(chart: Chart, i: int, j: int, *, placed: bool = False) -> Constant 
 
 def _speaks_of_earlier(chart: Chart, i: int, j: int) -> bool:
     """Say whether the sentence brought in one of these nouns by `a`, `an` or `if`."""
-    last = chart.vocabulary.singular(chart.words[j - 1])
+    # The patient's chart; a cat, and the cat hisses.
+    owners = [word for word in chart.words[i + 1 : j] if word.endswith("'s")]
+    ends = [*owners, chart.words[j - 1], *(chart.words[i + 1 : j - 1] if third(chart.words[j - 1]) else ())]
+    again = {chart.vocabulary.singular(word.removesuffix("'s")) for word in ends}
     for at in range(i):
         word = chart.words[at]
         if word == "if" and not is_plural(chart.words[at + 1]):
@@ -105,7 +113,7 @@ def _speaks_of_earlier(chart: Chart, i: int, j: int) -> bool:
             for k in range(at + 1, min(at + 4, i)):
                 if not chart.is_content(k):
                     break
-                if chart.vocabulary.singular(chart.words[k]) == last:
+                if chart.vocabulary.singular(chart.words[k].removesuffix("'s")) in again:
                     return True
     return False
 

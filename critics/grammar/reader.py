@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from critics.grammar.chart import Bar, Chart, Conventions, Overworked
 from critics.grammar.clauses import question
+from critics.grammar.donkeys import Stand, of_all, renamed
 from critics.grammar.lexicon import Vocabulary, gerund, past, third, verb_forms
 from critics.grammar.meaning import (
     Formula,
@@ -129,7 +130,20 @@ class Reader:
             if len(_KNOWN) >= MAX_REMEMBERED:
                 _KNOWN.clear()
             known = _KNOWN[key] = self._parsed(text, tokens)
+            if isinstance(known[0], Refusal) and (stands := renamed(tokens, self.vocabulary))[1]:
+                known = _KNOWN[key] = self._of_all(known, self._parsed(text, stands[0]), stands[1])
         return known
+
+    def _of_all(
+        self, plain: tuple[Reading | Refusal, int], named: tuple[Reading | Refusal, int], stands: list[Stand]
+    ) -> tuple[Reading | Refusal, int]:
+        """Return the reading of a sentence of all that its names stand for; as it was without them where that fails."""
+        found, work = named
+        formula = of_all(found.formula, stands) if isinstance(found, Reading) else None
+        if formula is None or not isinstance(found, Reading) or found.exclusive != found.formula:
+            return plain[0], plain[1] + work
+        said = lettered(formula)
+        return replace(found, formula=said, exclusive=said), plain[1] + work
 
     def _parsed(self, text: str, tokens: tuple[Token, ...]) -> tuple[Reading | Refusal, int]:
         chart, work = Chart(tokens, self.vocabulary, self.conventions, RULES), 0

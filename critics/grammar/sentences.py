@@ -145,8 +145,8 @@ def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iter
     if _is_open(referents):
         # If a cat is not white, it is black unless it is sick.
         chart.bar(at, "a condition inside of another: write two sentences")
-    elif both_ways and chart.has(at + 4, at + 5, *PRONOUNS):
-        yield from backed_by_pronoun(chart, (i, at, j), sentence, both_ways)
+    elif (both_ways and chart.has(at + 4, j, *PRONOUNS)) or (unless and chart.has(at + 1, at + 2, *PRONOUNS)):
+        yield from backed_by_pronoun(chart, (i, at, j), sentence)
     elif both_ways or unless or words[at] == "only":
         start = at + {"if": 4, "only": 2}.get(words[at], 1)
         for one in opened(chart, i, at, referents):

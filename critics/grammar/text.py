@@ -6,15 +6,17 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from critics.grammar.chart import Conventions
+from critics.grammar.frames import Frames, frames_of
 from critics.grammar.kinds import Kinds, kinds_of, taken_apart
 from critics.grammar.lexicon import is_adj, is_adverb, is_participle, is_plural
+from critics.grammar.meaning import both
 from critics.grammar.reader import PLAIN_WHY, Reader, Reading, Refusal
-from critics.grammar.words import AUXILIARIES, FUNCTION, NUMBERS, SITUATIONS, TIMES
-from critics.replay.first_order.syntax import Atom, conjuncts, constants, predicates
+from critics.grammar.words import AUXILIARIES, FUNCTION, NUMBERS, SITUATIONS, TIMES, is_person
+from critics.replay.first_order.syntax import Atom, Constant, conjuncts, constants, predicates
 
 _BOUNDARY = re.compile(r"(?<=[.?!])(?P<closing>[\"'”’)]?)\s+(?=[\"'“‘(\[]?[A-Z0-9])|\s*\n+\s*")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs|e\.g|i\.e))\.[\"'”’)]?$")
-_LETTERED = re.compile(r"\b([A-Z][a-z]+ [A-Z])\.$")
+_LETTERED = re.compile(r"\b([A-Za-z][a-z]+ [A-Z])\.$")
 _LISTED = re.compile(
     r"\s*(?:[-*•]\s+|\[[A-Z\d]{1,4}\]\s+|\(?\d{1,3}[.):-]\s+|(?:Premise|Fact|Rule)\s+\d{1,3}\s*[.:]\s*)"
 )
@@ -64,6 +66,7 @@ _OTHERS = re.compile(
 )
 _PRONOUN = re.compile(r"(?:He|She|It)(?= )")
 _SEVERAL = re.compile(r"\b[A-Z]\w*(?: [A-Z]\w*)+")
+_AT_PLACE = re.compile(r"\S+ (?:is|was) an? [a-z -]+ (?:at|in|on) the (?P<place>[a-z -]+)[.!]?")
 TWINS = "two readings: the one whose phrases and names stand elsewhere in the text"
 """Note of a reading that its sentence alone does not decide."""
 
@@ -96,15 +99,17 @@ class ProblemReader:
     reader: Reader
     said: tuple[str, ...]
     asked: str
+    frames: Frames = field(default_factory=Frames)
     memory: list[Kinds] = field(default_factory=list[Kinds], repr=False, compare=False)
 
     def read_at_cost(self, text: str) -> tuple[Reading | Refusal, int]:
         """Read one statement with the words of the problem; return with it the number of spans that it took."""
-        found, work = self._meant(text)
+        found, work = self._meant(self.frames.without(text))
         if isinstance(found, Reading) and self.reader.conventions.states == "refuse":
             if not self.memory:
                 told = (self._meant(each)[0] for each in (*self.said, self.asked))
                 formulas = [each.formula for each in told if isinstance(each, Reading)]
+                formulas += [Atom(noun, (Constant(name),)) for name, noun in self._numbered().items()]
                 self.memory.append(kinds_of(formulas, self.reader.vocabulary))
             found = taken_apart(found, self.memory[0])
         return found, work
@@ -131,12 +136,24 @@ class ProblemReader:
     def context(self) -> list[Reading | Refusal]:
         """Read the sentences of the context; one may begin with a pronoun for whom alone the one before is about."""
         found: list[Reading | Refusal] = []
+        kinds = self._numbered()
         for text in self.said:
             read = self.stated(text)
             if isinstance(read, Refusal) and found and (named := _named(found[-1], text)) is not None:
                 read = self.stated(named)
+            if isinstance(read, Reading):
+                for name in sorted(kinds.keys() & constants(read.formula)):
+                    # Ticket 4471 is a ticket.
+                    kind = Atom(kinds.pop(name), (Constant(name),))
+                    note = (*read.conventions, f"{name}: a {kind.predicate}")
+                    said, exclusive = both(kind, read.formula), both(kind, read.exclusive)
+                    read = replace(read, formula=said, exclusive=exclusive, conventions=note)
             found.append(read)
         return found
+
+    def _numbered(self) -> dict[str, str]:
+        """Return the noun of each numbered thing by its name: ticket 4471 is a ticket."""
+        return {f"{noun} {mark}": noun for noun, mark in self.reader.vocabulary.numbered}
 
     def question(self) -> Reading | Refusal:
         """Read what is asked.
@@ -187,7 +204,9 @@ def _named(before: Reading | Refusal, text: str) -> str | None:
         return None
     (name,) = names
     is_kind = all(" " not in word for word in predicates(before.formula))
-    if not before.text.lower().startswith(name) or not (is_kind or speaks_of_one(before.text, name)):
+    at_place = _AT_PLACE.fullmatch(before.text) if pronoun[0] != "It" else None
+    is_alone = is_kind or (at_place is not None and not any(map(is_person, at_place["place"].split())))
+    if not before.text.lower().startswith(name) or not (is_alone or speaks_of_one(before.text, name)):
         return None
     if pronoun[0] == "It" and not SITUATIONS.isdisjoint(re.findall(r"\w+", text)):
         return None
@@ -199,8 +218,10 @@ def problem_reader(
     context: str, question: str, conventions: Conventions | None = None, others: tuple[str, ...] = ()
 ) -> ProblemReader:
     """Return one reader for all attempts at a problem; the words of `others` settle the names too."""
-    said, asked = tuple(sentences(context)), claim(question)
-    return ProblemReader(Reader([*said, asked, *others], conventions), said, asked)
+    asked = claim(question)
+    frames, said = frames_of(sentences(context), asked)
+    asked = frames.without(asked)
+    return ProblemReader(Reader([*said, asked, *others], conventions), tuple(said), asked, frames)
 
 
 def read_text(context: str, question: str | None = None, axioms: Iterable[str] = ()) -> list[Reading | Refusal]:

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from critics.grammar.lexicon import INITIAL, Vocabulary, past, third
+from critics.grammar.lexicon import INITIAL, Vocabulary, is_base, is_plural, past, third
 from critics.grammar.words import (
     ARTICLES,
     AUXILIARIES,
@@ -124,12 +124,24 @@ def _pieces(text: str, titles: tuple[str, ...]) -> Iterator[Token]:
 def _named(raw: list[Token], vocabulary: Vocabulary) -> Iterator[Token]:
     """Join runs of capitalised words to names, and put all others in lower case."""
     run: list[Token] = []
+    skipped: Token | None = None
     for at, token in enumerate(raw):
         if token.is_name:
             yield from _closed(run)
             yield _lowered(token)
             continue
         after = raw[at + 1] if at + 1 < len(raw) else None
+        if not run and after is not None and (token.word.lower(), after.word.lower()) in vocabulary.numbered:
+            # Ticket 4471, and behind it `the ticket 4471` and 4471 alone.
+            run += [token, after]
+            yield from _closed(run)
+            skipped = after
+            continue
+        if token is skipped:
+            continue
+        if not run and (noun := _noun_of(token, after, vocabulary)) is not None:
+            yield Token(f"{noun} {token.word.lower()}", token.start, token.end, is_name=True)
+            continue
         if _is_capital(raw, at, run, vocabulary) or (
             run and (_NUMBER.fullmatch(token.word) or _links(token, after, raw, at))
         ):
@@ -140,6 +152,15 @@ def _named(raw: list[Token], vocabulary: Vocabulary) -> Iterator[Token]:
         yield from _closed(run)
         yield _lowered(token)
     yield from _closed(run)
+
+
+def _noun_of(token: Token, after: Token | None, vocabulary: Vocabulary) -> str | None:
+    """Return the noun of the one thing that a number or mark alone may mean: `K7`, or `4471` before its verb."""
+    nouns = [noun for noun, mark in vocabulary.numbered if mark == token.word.lower()]
+    is_mark = re.fullmatch(r"[A-Z]-?\d+|\d+[A-Za-z]", token.word) is not None
+    verb = "" if after is None else after.word.lower()
+    acts = token.word.isdigit() and (verb in AUXILIARIES or (third(verb) is not None and not is_plural(verb)))
+    return nouns[0] if len(nouns) == 1 and (is_mark or acts) else None
 
 
 def _lowered(token: Token) -> Token:
@@ -192,9 +213,35 @@ _WEATHER = re.compile(
 _IF_NOT = re.compile(r"or (?:, )?if (?:not|(?:he|she|it|they) (?:do|does|is|are|can|did|was|were)( not)?) ,(?: then)? ")
 
 
+def _without_end(tokens: list[Token]) -> list[Token]:
+    """Leave out `either` behind a denial and `too` behind a comma, as `also`; `there` is where the one name was."""
+    words = [token.word for token in tokens]
+    is_object = words[-1:] == ["either"] and is_base(words[-2]) and words[-3:-2] not in (["a"], ["the"])
+    if (
+        words[-1:] == ["either"]
+        and not is_object
+        and words.count("either") == 1
+        and {"not", "no", "never"} & {*words[:-2]}
+    ):
+        # Not: does not like either.
+        return tokens[:-1]
+    if words[-2:] == [",", "too"]:
+        return tokens[:-2]
+    places = [at for at in range(1, len(tokens)) if tokens[at].is_name]
+    if (
+        words[-1:] == ["there"]
+        and len(places) == 1
+        and words[places[0] - 1] in ("in", "at", "through", "to", "from", "into")
+    ):
+        at = tokens[-1]
+        word = "at" if words[places[0] - 1] == "at" else "in"
+        return [*tokens[:-1], Token(word, at.start, at.end), replace(tokens[places[0]], start=at.start, end=at.end)]
+    return tokens
+
+
 def _joined(tokens: list[Token]) -> Iterator[Token]:
     """Join `no one`, `he or she`, and a place with what it lies in: `in Portland, Oregon`."""
-    at = 0
+    at, tokens = 0, _without_end(tokens)
     while at < len(tokens):
         words = tuple([token.word for token in tokens[at : at + 3]])
         idle = _IF_NOT.match(" ".join(token.word for token in tokens[at : at + 10])) if words[0] == "or" else None

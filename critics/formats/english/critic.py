@@ -12,8 +12,9 @@ from itertools import islice
 
 from critics.formats.english.trial import Trial
 from critics.formats.horn import derivation
+from critics.grammar.frames import overruling
 from critics.grammar.reader import Reading
-from critics.grammar.text import read_text
+from critics.grammar.text import read_text, sentences
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
 from critics.replay.certificate import CONTROLLED
@@ -78,6 +79,9 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     if is_trusting():
         # A text in English is read or it is nothing: there is no formalisation to be taken on trust.
         return CriticError("no_reference", None, "plain English is not judged where no reader is to be used")
+    if not has_reader and (other := overruling(sentences(problem.context), ())) is not None:
+        # Attack: `The following is false. Every cat is warm.`
+        return CriticError("context_not_read", None, brief(f"{other!r} speaks of other sentences"))
     if SETTLED in problem.meta or problem.meta.get(AXIOMS):
         return _by_grammar(problem, attempt)
     verdict = read_english(problem, attempt)

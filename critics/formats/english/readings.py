@@ -28,6 +28,7 @@ from critics.formats.english.entailed_text import (
 )
 from critics.formats.english.objects import of_objects
 from critics.formats.english.reasoner import Reasoner
+from critics.grammar.frames import overruling
 from critics.grammar.inflection import article, singular
 from critics.grammar.lexicon import third_person
 from critics.grammar.meaning import filled
@@ -225,6 +226,11 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
         # The last premise is also cited as that.
         places[0] = len(places) - 1
     read = [each for each in context if isinstance(each, Reading)]
+    unread = [each.text for each in context if not isinstance(each, Reading)]
+    if (other := overruling((), unread)) is not None:
+        # Attack: `Every cat is warm. Exception: Rex.`
+        why = f"{other!r} is not read, and may take back what the rest says"
+        raise Refusal(CriticError, "context_not_read", why)
     goal = statements.goal(exclusive=exclusive)
     if goal is None:
         raise Refusal(CriticError, "context_not_read", f"the question {problem.question!r} is not read")
