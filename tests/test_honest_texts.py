@@ -1,4 +1,4 @@
-"""Texts as chat models write them about everyday topics, each with a twin in which one step is broken.
+"""Texts as chat models write them, each with a twin in which one step is broken: on everyday topics, and on data sets.
 
 The draws were written before anyone looked at what is read. What is certified of each is held as a bar.
 """
@@ -11,8 +11,8 @@ import pytest
 import certistar
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "data/honest_texts.jsonl").read_text().splitlines()]
-CERTIFIED = {1: 22, 2: 12, 3: 19, 4: 18, 5: 8}
-"""Of each draw how many are certified at least: of 30, of 20 twice, of 25 and of 15."""
+CERTIFIED = {1: 22, 2: 12, 3: 19, 4: 18, 5: 8, "6: prontoqa": 14, "6: proofwriter": 9, "6: syllogism": 0}
+"""Of each draw how many are certified at least: of 30, of 20 twice, of 25 and of 15; of 15, 12 and 8 on data sets."""
 
 CATS = (
     "Rex is a cat. Every cat is a mammal. Mammals are warm. Tom is a dog. No dog is a cat. Tom is not warm. Bob is big."
@@ -79,16 +79,20 @@ REFUSED = [
 ]  # fmt: skip
 
 
-def verdict(context: str, question: str, text: str) -> str:
-    found = certistar.judge(context, question, text)
+def verdict(context: str, question: str, text: str, dataset: str | None = None) -> str:
+    found = certistar.judge(context, question, text, dataset=dataset)
     return f"{found.verdict}: {found.feedback}"
 
 
 @pytest.mark.parametrize("draw", CERTIFIED)
-def test_of_texts_that_were_drawn_blindly_as_many_are_certified_and_no_twin(draw: int) -> None:
+def test_of_texts_that_were_drawn_blindly_as_many_are_certified_and_no_twin(draw: int | str) -> None:
     rows = [row for row in ROWS if row["draw"] == draw]
     found = {
-        kind: [row["name"] for row in rows if verdict(row["context"], row["question"], row[kind])[:9] == "certified"]
+        kind: [
+            row["name"]
+            for row in rows
+            if verdict(row["context"], row["question"], row[kind], row.get("dataset")).startswith("certified")
+        ]
         for kind in ("honest", "twin")
     }
     assert not found["twin"]

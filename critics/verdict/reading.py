@@ -11,6 +11,7 @@ Kind = Choice["premise", "citation", "step", "goal", "answer", "filler", "unread
 refused: the first bad step, in texts that are shown; a verdict's own spans call it unread."""
 
 
+EARLY = "an answer is given before its proof"
 NOT_READ = "the sentence is not read"
 TOO_MUCH_WORK = "the step takes more work to check than is allowed"
 UNDECIDED = frozenset((NOT_READ, TOO_MUCH_WORK))

@@ -69,6 +69,8 @@ class Trying:
         self.num_before = 0  # Claims of earlier sentences.
         self.read_out: set[int] = set()
         """Rules of the context that were said since the last step."""
+        self.set_aside: set[int] = set()
+        """Rules that are said not to be needed."""
         self.supposed: Supposition | None = None
         self.would: Supposition | None = None
         """The condition of the last `if .. would ..`, and what would be under it."""
@@ -120,6 +122,9 @@ class Trying:
             bad = self._bad("unsupported_sentence", "it does not follow")
             bad.claim = part
             raise bad
+        # Attack: call a rule of no use, and use it.
+        is_aside = found.rule in self.set_aside and key(part) != key(self.known.formulas[found.rule or 0])
+        self._refuse_if(is_aside, "it needs a rule that is said not to be needed")
         self.steps.append(Step(self.index, part if supposed is None else supposed.implies(part)))
         left = [self.known.formulas[place] for place in left_out(self.known, part, found.rule)]
         self.unsaid |= {canonical(each): None for each in left if key(each) not in self.case.granted}

@@ -33,7 +33,7 @@ from critics.text.reference import is_trusting, text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, TimedOut, Unproved, Vacuous, Verdict
 from critics.verdict.certificate import Certificate, certify
 from critics.verdict.conclusion import BadSentence, brief, certified, is_wrong, refused, wrong_answer
-from critics.verdict.reading import BadStep, Span, TextReading
+from critics.verdict.reading import EARLY, BadStep, Span, TextReading
 
 KIND = "english-proof"
 ENGINE = "certistar-english/1"
@@ -88,8 +88,11 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     is_unread = verdict.reason in _NOT_READ
     # Forward rules say less than the sentences do, and clauses less than formulas.
     is_weak = isinstance(verdict, Unproved) and (not has_reader or semantics_of(problem.dataset).forward)
-    if problem.formal is not None or not (is_unread or is_weak) or (isinstance(verdict, CriticError) and has_reader):
-        # The data set promises a language that the context is not in.
+    # The answer may stand before its proof, which the grammar looks at.
+    is_weak = is_weak or EARLY in verdict.feedback
+    is_foreign = isinstance(verdict, CriticError) and has_reader and problem.dataset != "prontoqa"
+    if problem.formal is not None or not (is_unread or is_weak) or is_foreign:
+        # The data set promises a language that the context is not in; PrOntoQA's has other rules besides its own.
         return verdict
     by_grammar = _by_grammar(problem, attempt)
     is_read = is_unread and not has_reader and not isinstance(by_grammar, Malformed | CriticError)

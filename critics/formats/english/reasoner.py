@@ -8,7 +8,7 @@ import re
 
 from critics.formats.english.assumptions import Supposition, Trying
 from critics.formats.english.entailed_text import BadMove, Case, Outcome
-from critics.formats.english.reasons import is_idle, is_stated, is_unfounded, miscited
+from critics.formats.english.reasons import can_apply, has_idle_part, is_idle, is_stated, is_unfounded, miscited, says
 from critics.logic.first_order.knowledge import Knowledge
 from critics.logic.first_order.shapes import asks_for, conditions, converses, is_fact, stronger
 from critics.logic.first_order.solvers import Answer
@@ -58,6 +58,8 @@ class Reasoner(Trying):
         """The first answer, said before its proof: its place, its words, and what it says."""
         self.applied: tuple[str | None, list[int]] | None = None
         """Whom a rule is said to apply to, and the places of the rules that may be meant."""
+        self.aside: Formula | None = None
+        """The last question that is a step on the way."""
         self.is_aside = False
         """True right behind another question than the one that is to be answered."""
 
@@ -114,12 +116,17 @@ class Reasoner(Trying):
                 cited = [at for number in numbers for at in self._numbered(number)]
                 self.applied = move.who, cited or sorted(self.read_out)
                 self._refuse_if(not self.applied[1], "no rule was said right before it")
+            case moves.Unused():
+                self._check_unused(move)
+            case moves.NoSource() if formula is not None:
+                self._check_source(move, formula)
             case moves.Aim(text="", force="asks"):
                 pass
             case moves.Aim():
                 self._check_force(move.force)
                 self.is_aside = formula is not None and key(formula) != key(self.case.goal)
                 self._refuse_if(self.is_aside and not move.on_the_way, "the question is another")
+                self.aside = formula if self.is_aside else None
                 # Attack: show that Rex is a fish, of whom the premises say that he is none.
                 to_show = formula if self.is_aside and move.force == "aims" else None
                 if to_show and self.known.gives(negated(to_show), range(self.known.num_premises)):
@@ -151,6 +158,44 @@ class Reasoner(Trying):
             case _:
                 raise AssertionError(move)
         self.is_aside = False
+
+    def _check_unused(self, move: moves.Unused) -> None:
+        """Hold that the rule said last is of no use: its conditions are not met, or no later claim needs it."""
+        if move.others:
+            told = {key(part) for claim in self.claims for part in (claim, *conjuncts(claim))}
+            self.set_aside |= {place for place in self.known.rules if key(self.known.formulas[place]) not in told}
+            return
+        rule = next((claim for claim in reversed(self.claims) if not is_fact(claim)), None)
+        place = None if rule is None else self.known.keys.get(key(rule))
+        if rule is None or place is None:
+            # It is some rule of the context that is meant.
+            self._not_known(moves.NotKnown("", both_ways=False, of_last=True), None)
+            return
+        self.read_out.discard(place)
+        if not move.unmet:
+            self.set_aside.add(place)
+            return
+        spoken = {name for claim in (*self.claims[self.num_before :], self.case.goal) for name in constants(claim)}
+        is_named = move.who is not None and move.who not in ("him", "her", "it", "them", "us")
+        named = {str(move.who).lower()} if is_named else spoken
+        self._refuse_if(can_apply(self.known, rule, named), "the rule does apply")
+
+    def _check_source(self, move: moves.NoSource, formula: Formula) -> None:
+        """Hold that no premise says or concludes something to the premises; it is no claim of its own."""
+        self.claimed = None
+        last = self.claims[-1] if move.of_last and self.claims else None
+        others = [each for each in self.case.premises if last is None or key(each) != key(last)]
+        is_other = move.of_last and (last is None or not says(last, formula, move))
+        self._refuse_if(is_other, "that premise does not say so")
+        if move.sources == "any":
+            is_said = any(predicates(formula) & predicates(each) for each in others)
+        else:
+            signs = (formula, negated(formula)) if move.both_ways else (formula,)
+            is_said = any(says(each, sign, move) for each in others for sign in signs)
+        self._refuse_if(is_said, "a premise says so")
+        self.num_moves += 1
+        if not any(asks_for(claim, formula) for claim in self.claims):
+            self.doubted = self.doubted or (self.index, self.text)
 
     def _check_force(self, force: str) -> None:
         """Hold the question, said again as what is to be shown or was shown, to it."""
@@ -256,8 +301,10 @@ class Reasoner(Trying):
         claims = self.claims[-move.because :]
         reasons = [part for reason in claims for part in conjuncts(reason)]
         if move.loosely and not any(map(self._possibility, reasons)) and key(formula) not in map(key, reasons):
-            # Attack: Ned is a newt, so Pip is a bird.
+            # Attack: Ned is a newt, so Pip is a bird; Tom is smart and blue, so he is kind, of who is smart and cold.
+            is_vain = len(claims) == 1 and has_idle_part(self.known, formula, reasons)
             self._refuse_if(is_unfounded(self.known, formula, claims), "it does not follow from what stands before it")
+            self._refuse_if(is_vain, "it does not need all that stands before it")
             return
         own = [self.known.keys[key(part)] for part in reasons if key(part) in self.known.keys]
         facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(formula)]
@@ -356,6 +403,12 @@ class Reasoner(Trying):
     def _judged(self, move: moves.Judged, formula: Formula | None) -> None:
         """Take a value for the question, or what a value says of another statement."""
         value, goal = move.value, self.case.goal
+        if formula is None and self.aside is not None and move.because == 1 and value in ("true", "false"):
+            # Is Bob smart? .. Yes, Bob is smart.
+            told = self.aside if value == "true" else negated(self.aside)
+            if self.claims and key(self.claims[-1]) == key(told):
+                self.aside = None
+                return
         self._close()
         # Attack: is Ned a newt? Yes.
         self._refuse_if(self.is_aside and formula is None, "it answers another question")

@@ -1,11 +1,29 @@
 """Reasons that are given for a claim: whether it rests on them, needs them, or says less than what is known."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import combinations
 
 from critics.logic.first_order.knowledge import Knowledge, RuleSupport
 from critics.logic.first_order.shapes import conditions, is_choice, is_existential, is_fact, stronger
-from critics.replay.first_order.syntax import Formula, conjuncts, key, negated, predicates, subformulas
+from critics.replay.first_order.syntax import (
+    Atom,
+    Compound,
+    Constant,
+    Formula,
+    Not,
+    Operator,
+    Quantified,
+    Term,
+    Variable,
+    conjuncts,
+    key,
+    negated,
+    predicates,
+    rebuilt,
+    replaced,
+    subformulas,
+)
+from critics.text.english.moves import NoSource
 
 
 def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula]) -> bool:
@@ -68,6 +86,15 @@ def is_needed(known: Knowledge, part: Formula, place: int, rule: int) -> bool:
     return place in known.facts and not known.gives(part, [*others, rule])
 
 
+def has_idle_part(known: Knowledge, part: Formula, reasons: Sequence[Formula]) -> bool:
+    """Say whether a claim follows by one rule, but by none that needs each of several facts."""
+    places = [known.keys.get(key(reason)) for reason in reasons]
+    if len(places) < 2 or not all(place in known.facts for place in places) or not is_fact(part):
+        return False
+    rules = [rule for rule in known.rules if known.gives(part, [*known.facts, rule])]
+    return bool(rules) and not any(all(is_needed(known, part, at or 0, rule) for at in places) for rule in rules)
+
+
 def is_stated(known: Knowledge, part: Formula) -> bool:
     """Say whether one premise says a claim by itself."""
     wanted = [place for place in range(known.num_premises) if predicates(known.formulas[place]) & predicates(part)]
@@ -118,6 +145,49 @@ def joined(
         if known.gives(part, places) and not any(known.gives(each, places) for each in stronger(part)):
             return RuleSupport(used[-1])
     return None
+
+
+def can_apply(known: Knowledge, rule: Formula, names: Iterable[str]) -> bool:
+    """Say whether the premises give all conditions of a rule for one of some things; also where it has none."""
+    variables: list[str] = []
+    while isinstance(rule, Quantified):
+        variables.append(rule.variable)
+        rule = rule.body
+    asked = conditions(rule)
+    premises = range(known.num_premises)
+    for name in names if variables else ("",):
+        values: dict[str, Term] = {variable: Constant(name) for variable in variables}
+        told = [_instance(part, values) for part in asked]
+        if all(known.gives(part, premises) for part in told):
+            return True
+    return False
+
+
+def says(premise: Formula, wanted: Formula, move: NoSource) -> bool:
+    """Say whether a rule concludes, or a fact says, what is wanted, of others than the one it may be said of."""
+    inner = [part for part in (wanted, *subformulas(wanted)) if isinstance(part, Atom)]
+    is_denied = isinstance(wanted, Not) or any(isinstance(part, Not) for part in subformulas(wanted))
+    while isinstance(premise, Quantified):
+        premise = premise.body
+    is_rule = isinstance(premise, Compound) and premise.operator is Operator.IMPLIES
+    if is_rule != (move.sources == "rule"):
+        return False
+    for part in conjuncts(premise.operands[1] if isinstance(premise, Compound) and is_rule else premise):
+        for atom in (each for each in (part, *subformulas(part)) if isinstance(each, Atom)):
+            is_one = any(_is_alike(atom, each) for each in inner) and (part is not atom) == is_denied
+            if is_one and atom.arguments[0] != Constant((move.who or "").lower()):
+                return True
+    return False
+
+
+def _is_alike(atom: Atom, other: Atom) -> bool:
+    pairs = zip(atom.arguments, other.arguments, strict=False)
+    are_alike = all(one == two or isinstance(one, Variable) or isinstance(two, Variable) for one, two in pairs)
+    return atom.predicate == other.predicate and are_alike
+
+
+def _instance(formula: Formula, values: Mapping[str, Term]) -> Formula:
+    return rebuilt(formula, lambda part: _instance(part, values), lambda term: replaced(term, values))
 
 
 def left_out(known: Knowledge, part: Formula, rule: int | None) -> list[int]:

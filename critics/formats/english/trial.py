@@ -27,10 +27,10 @@ from critics.text.english.outline import (
     UnreadSentence,
 )
 from critics.text.english.passage import MAX_REPEATED, Passage, TextSentence
-from critics.text.english.steps import Ledger, Warrant
+from critics.text.english.steps import Ledger, Warrant, num_met
 from critics.verdict import Malformed, Refusing, Refuted, TimedOut, Unproved
 from critics.verdict.conclusion import BadSentence
-from critics.verdict.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Kind, Span
+from critics.verdict.reading import EARLY, NOT_READ, TOO_MUCH_WORK, BadStep, Kind, Span
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class Trial:
             decided = self._decided()
             if decided is not None and {clause.canonical() for clause in self._answered(decided)} <= self._said:
                 # Attack: write the answer first and decorate it with a proof.
-                raise BadSentence(Unproved, "answer_in_context", "an answer is given before its proof", self._early)
+                raise BadSentence(Unproved, "answer_in_context", EARLY, self._early)
             raise BadSentence(
                 Unproved, "goal_not_reached", "the text proves neither the claim nor its denial", self._early
             )
@@ -123,8 +123,8 @@ class Trial:
                 self._answer(unit)
             case Assumption(claim):
                 self._assume(claim)
-            case Contradiction(passage, claim):
-                self._contradict(passage, claim)
+            case Contradiction():
+                self._contradict(unit)
             case NothingMore(passage):
                 if not self.language.semantics.forward or self.language.unsaid(self._said):
                     raise self._refused(Unproved, "unsupported_sentence", "something else can be inferred")
@@ -270,9 +270,9 @@ class Trial:
                 chosen.append(self.ledger.entries[known].step)
                 continue
             for step in self.ledger.steps(clause):
-                if best is None or _met(groups, {*used, *step.premises}) > _met(groups, {*used, *best.premises}):
+                if best is None or num_met(groups, {*used, *step.premises}) > num_met(groups, {*used, *best.premises}):
                     best = step
-                if _met(groups, {*used, *best.premises}) == len(groups):
+                if num_met(groups, {*used, *best.premises}) == len(groups):
                     break
             if best is None and known is not None and any(known in group and len(group) > 1 for group in groups):
                 # A part of a conjunction follows from the whole.
@@ -282,7 +282,7 @@ class Trial:
                 return None
             used |= set(best.premises)
             chosen.append(best)
-        return chosen if _met(groups, used) == len(groups) else None
+        return chosen if num_met(groups, used) == len(groups) else None
 
     def _unsupported(self, clause: Implication) -> BadSentence:
         """Return the refusal of a clause that is not one step away: false, a jump, or unsupported."""
@@ -387,10 +387,16 @@ class Trial:
         self._scope = _Scope(at, start)
         self._mark(claim.passage, "citation", at)
 
-    def _contradict(self, passage: Passage, claim: Claim | None) -> None:
-        scope, entries = self._scope, self.ledger.entries
+    def _contradict(self, unit: Contradiction) -> None:
+        scope, entries, passage, claim = self._scope, self.ledger.entries, unit.passage, unit.claim
         if scope is None:
-            raise self._refused(Unproved, "unsupported_sentence", "nothing is assumed that could be contradicted")
+            # What was said last is the denial of the claim, or of the question.
+            said = denied(self.language.goal if unit.of_goal else () if claim is None else claim.said) or ()
+            places = [at for at in map(self.ledger.find, said) if at in self._last]
+            if not said or len(places) < len(said):
+                raise self._refused(Unproved, "unsupported_sentence", "nothing is assumed that could be contradicted")
+            self._mark(passage, "citation", places[-1])
+            return
         last = self._last
         if claim is not None:
             self._plain(claim)
@@ -441,8 +447,3 @@ class Trial:
 
     def _refused(self, kind: type[Refusing], reason: str, why: str) -> BadSentence:
         return BadSentence(kind, reason, why, self._bad(why))
-
-
-def _met(groups: Sequence[tuple[int, ...]], used: set[int]) -> int:
-    """Count the groups of which something is used."""
-    return sum(not used.isdisjoint(group) for group in groups)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from critics.text.english import phrases, wording
+from critics.text.english import phrases, talk, wording
 from critics.text.english.moves import (
     Aim,
     Applies,
@@ -24,6 +24,7 @@ from critics.text.english.moves import (
     NothingElse,
     NotKnown,
     Promise,
+    Unused,
 )
 
 if TYPE_CHECKING:
@@ -42,10 +43,14 @@ def moves(sentence: str, reads: Reads, question: str = "", is_fact: Reads = lamb
         return [Aim("")]
     if phrases.QUESTION_LEADS.fullmatch(sentence) or not wording.stripped(sentence):
         return []
+    # Tom's a cat.
+    sentence = _IS.sub(r"\1 is ", sentence)
     asked = phrases.ASKED.fullmatch(sentence)
     if asked is not None and reads(asked["about"]):
         return [Aim(asked["about"], on_the_way=True)]
-    return None if sentence.rstrip("\"')* ").endswith("?") else _Sentence(reads, is_fact).read(sentence, Claim(""), 0)
+    if sentence.rstrip("\"')* ").endswith("?"):
+        return talk.asked(sentence, reads)
+    return _Sentence(reads, is_fact).read(sentence, Claim(""), 0)
 
 
 MAX_SENTENCE = 1_000
@@ -57,6 +62,8 @@ _LEADS = (
 _STEP = re.compile(r"(?i:(?:(?:the|our) (?:conclusion|result) )?(?:(?:of|in|from) )?step) ([1-9]\d?)")
 _IS_ANSWER = re.compile(r"(?:the )?(?:final )?answer\b", phrases.ANY_CASE)
 _INNER = re.compile(rf" [(\[](?:from |by |see |as per )?{phrases.SOURCE}[)\]](?= |$)", phrases.ANY_CASE)
+_SUBJECTS = {"him": "he", "her": "she", "them": "they"}
+_IS = re.compile(r"\b([A-Z][a-z]+)'s (?=(?:an?|not|also|now) )")
 _ADVERB = re.compile(r"\b(?:actually|really|even) (?=[a-z])")
 
 
@@ -90,12 +97,12 @@ class _Sentence:
         return found
 
     def _read(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
-        if phrases.FILLER.fullmatch(text) or phrases.FILLERS.fullmatch(text):
+        if talk.is_comment(text, is_whole=depth == 0):
             return []
         for pattern, form in phrases.REWORDED if phrases.REWORDS.search(text) else ():
             other = pattern.fullmatch(text)
             if other is not None:
-                groups = {name: told or "" for name, told in other.groupdict().items()}
+                groups = {name: _SUBJECTS.get(told or "", told or "") for name, told in other.groupdict().items()}
                 if (said := self.read(form.format(**groups), mode, depth + 1)) is not None:
                     return said
         topic = phrases.TOPIC.match(text)
@@ -106,6 +113,11 @@ class _Sentence:
                 return said
         if phrases.GIVEN.fullmatch(text):
             return [Claim("", promise=Promise.QUOTED)]
+        for form in (talk.arrows, talk.unused, talk.of_statement, talk.sources, talk.known_of, talk.needs):
+            if (told := form(text, self.reads, lambda piece: self.read(piece, Claim(""), depth + 1))) is not None:
+                return told
+        if (rest := talk.spoken_of(text)) is not None and (said := self.read(rest, mode, depth + 1)) is not None:
+            return said
         judging = (self._judged, self._answer, self._refuted, self._ending, self._contradicts)
         for one in (*judging, self._aim, self._unknown, self._since, self._led, self._backed):
             found = one(text, mode, depth)
@@ -258,7 +270,7 @@ class _Sentence:
             after: list[Move] | None = [] if end == len(about) else self.read(rest, Claim(""), depth + 1)
             topics = None if after is None else self._topics(wording.unquoted(about[:end]), found)
             if topics is not None and after is not None:
-                return [*topics, *after]
+                return wording.ordered(topics, after)
         return None
 
     def _topics(self, said: str, found: "Doubt") -> list[Move] | None:
@@ -396,14 +408,15 @@ class _Sentence:
         match = phrases.CITED.search(text)
         if match is not None and match.start():
             numbers = wording.listed(match["inner"] or match["outer"])
-            return self.read(text[: match.start()], replace(mode, cited=numbers), depth + 1)
+            parts = self._split(text, mode, depth) if wording.has_so(text[: match.start()]) else None
+            return parts or self.read(text[: match.start()], replace(mode, cited=numbers), depth + 1)
         match = phrases.BEHIND.search(text)
         if match is None or not match.start():
             return None
         # In brackets, and behind `hence`, it is of the last of several statements.
         before = text[: match.start()]
         is_bracketed = text.endswith((")", "]")) and not self.reads(before)
-        is_of_last = is_bracketed or any(joint["so"] for joint in phrases.JOINTS.finditer(before))
+        is_of_last = is_bracketed or wording.has_so(before)
         parts = self._split(text, mode, depth) if is_of_last else None
         if parts is not None:
             return parts
@@ -423,6 +436,8 @@ class _Sentence:
             first = self.read(text[: joint.start()], before, depth + 1)
             if first is None:
                 continue
+            if joint["because"] and any(isinstance(move, Unused) for move in first):
+                first = [replace(move, inferred=False) if isinstance(move, Claim) else move for move in first]
             inferred = bool(joint["so"])
             behind = Claim("", True) if inferred else replace(mode, inferred=False, because=0, of_last=False)
             second = self.read(text[joint.end() :], behind, depth + 1)

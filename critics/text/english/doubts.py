@@ -16,6 +16,9 @@ _META = rf"(?:,? *(?:\b(?:the|a|an|any|our|these|those|this|that) )?\b(?:{phrase
 ABOUT = re.compile(rf"{_META},? *(?P<how>\b(?:whether or not|whether|(?<!that )if)\b)? *", ANY_CASE)
 _DIRECT = re.compile(r"\b(?:direct|directly|explicit|explicitly)\b", ANY_CASE)
 _OTHERS = re.compile(r"\b(?:others?|else|rest|further|additional|more)\b", ANY_CASE)
+_NOR = re.compile(
+    r",? (?:n?or|and neither) (?:that|whether|if) (?:he|she|it|they|this) (?:is|are|does|do)(?:n't| not)$"
+)
 _TRAITS = {
     "color": "red blue green white black yellow purple brown orange pink gray",
     "age": "young old", "size": "big small large tall little", "temperature": "cold hot warm cool",
@@ -54,8 +57,14 @@ def doubt(text: str) -> Doubt | None:
     if is_open is None and not between.strip(" ,"):
         # `It is not warm` is a statement.
         return None
-    says = re.search(r"\bthat *$", between) is not None
-    about = re.sub(r"(?:,? or not|,? either)$", "", text[link.end() :].strip(" ,"))
+    says = re.search(r"\b(?:that|(?:tells?|told) us|says?|states?|know) *$", between) is not None
+    about = re.sub(
+        r"(?:,? or not|,? either|(?:^|,? )either way|(?:^|,? )one way or the other)$",
+        "",
+        text[link.end() :].strip(" ,"),
+    )
+    told = _NOR.sub("", about)
+    says, about = says and told == about, told
     linked = re.search(r"\b(?:connect|link|relat)(?:s|es|ing)? *$", between, ANY_CASE)
     pair = phrases.LINKED.fullmatch(about)
     about = f"between {pair['one']} and {pair['other']}" if pair and (linked or pair["whose"]) else about

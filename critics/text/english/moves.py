@@ -131,10 +131,49 @@ class Applies:
 
 
 @dataclass(frozen=True, slots=True)
+class Unused:
+    """The claim that the rule said last is of no use: its conditions are not met (`unmet`), or it is not needed."""
+
+    text: str = ""
+    who: str | None = None
+    unmet: bool = True
+    others: bool = False
+    """True if it is all rules that were not said so far: they are not needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoSource:
+    """The claim that no rule concludes something, or that nothing says it: `something is red`."""
+
+    text: str
+    sources: Choice["rule", "fact", "any"]
+    """any: it is not even asked for."""
+    both_ways: bool = False
+    """True if the denial is not concluded either."""
+    of_last: bool = False
+    """True if the rule that was said last is the only one that does."""
+    who: str | None = None
+    """The one thing that it is said of."""
+
+
+@dataclass(frozen=True, slots=True)
 class NothingElse:
     """The claim that nothing else follows."""
 
     text: str = ""
 
 
-Move: TypeAlias = Claim | NotKnown | NoneAbout | Converse | Judged | Aim | Contradicts | Assumed | Applies | NothingElse
+Move: TypeAlias = (
+    Claim
+    | NotKnown
+    | NoneAbout
+    | NoSource
+    | Converse
+    | Judged
+    | Aim
+    | Contradicts
+    | Assumed
+    | Applies
+    | Unused
+    | NothingElse
+)

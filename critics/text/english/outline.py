@@ -66,6 +66,8 @@ class Contradiction:
 
     passage: Passage
     claim: Claim | None
+    of_goal: bool = False
+    """True if it is the question that is contradicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +165,14 @@ class _Units:
                         yield self._reasoning(found, claims, held)
                     yield from self._answer(value, text, claim, because)
                 case moves.Aim(force=force):
+                    if self.passage.text.endswith("?") and claim is not None and not self._is_goal(claim):
+                        # Is Tom a cat? A step on the way is for the grammar to look at.
+                        raise _UnreadError
                     yield Aim(self.passage if claim is None else claim.passage, claim, force)
-                case moves.Contradicts(of_context=of_context, cited=cited, step=step):
+                case moves.Contradicts(of_context=of_context, bare=bare, cited=cited, step=step):
                     if of_context or cited or step is not None:
                         raise _UnreadError
-                    yield Contradiction(self.passage, claim)
+                    yield Contradiction(self.passage, claim, claim is None and not bare)
                 case moves.Assumed():
                     assert claim is not None
                     yield Assumption(claim)
@@ -185,14 +190,17 @@ class _Units:
         return Reasoning((), (), told, infers)
 
     def _answer(self, value: str, text: str | None, about: Claim | None, because: tuple[Claim, ...]) -> Iterator[Unit]:
-        goal = self.outline.language.goal
-        if about is None or {clause.canonical() for clause in about.said} == {clause.canonical() for clause in goal}:
+        if about is None or self._is_goal(about):
             yield AnswerClaim(self.passage, value, about, because)
             return
         said = about.said if value == "true" else denied(about.said) if value == "false" else None
         if said is None:
             raise _UnreadError
         yield Reasoning(because, (), (Claim(about.passage, said),))
+
+    def _is_goal(self, claim: Claim) -> bool:
+        goal = self.outline.language.goal
+        return {clause.canonical() for clause in claim.said} == {clause.canonical() for clause in goal}
 
     def _claim(self, move: moves.Move) -> Claim | None:
         """Return the claim that a move makes, if it makes one, at its place in the sentence."""

@@ -15,13 +15,14 @@ from critics.verdict.reading import Kind, Span
 TYPOGRAPHY = {
     "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u00a0": " ", "\t": " ",
     "\r": " ", "\u2022": "*", "\u2192": "\u2192", "\u21d2": "\u2192", "\u27f9": "\u2192", "\u2234": "\u2234",
+    "\u2705": " ", "\u2713": " ", "\u2714": " ", "\ufe0f": " ",
 }  # fmt: skip
 """Signs that stand for one ASCII character, or for an arrow or `therefore`, which `outline` knows."""
 _LATIN = map(chr, [*range(32, 127), *range(0xC0, 0xD7), *range(0xD8, 0xF7), *range(0xF8, 0x100)])
 _EXPECTED = frozenset(_LATIN) | frozenset(TYPOGRAPHY.values())
 _MARKS = re.compile(r"[*_`]{1,3}")
 _WRAPPED = re.compile(
-    r"\$?\\boxed\{(?:\\text\{)?(?P<boxed>[^{}$\\]{2,})\}{1,2}\$?|<(?P<tag>answer|final)>(?P<tagged>[^<>]{2,})</(?P=tag)>"
+    r"\${0,2}\\boxed\{(?:\\text\{)?(?P<boxed>[^{}$\\]{2,})\}{1,2}\${0,2}|<(?P<tag>answer|final)>(?P<tagged>[^<>]{2,})</(?P=tag)>"
 )
 """An answer in a box or a tag, which is read as if it stood without."""
 _LATEX = re.compile(
@@ -32,14 +33,14 @@ _LATEX = re.compile(
 """Arrows and text of LaTeX, which are read as if they stood without."""
 _RULE = re.compile(r"\s*(?:[-*_=]\s?){3,}\s*|\s*```\s*")
 _LINE_START = re.compile(
-    r"[ ]*(?:#{1,6} +|> ?)*(?:[-*+] +)?(?:(?:[\u2460-\u2473\u2705\u2713\u2714]|\d\uFE0F?\u20E3)\uFE0F? *)?"
+    r"[ ]*(?:#{1,6} +|> ?)*(?:[-*+] +)?(?:(?:[\u2460-\u2473]|\d\uFE0F?\u20E3)\uFE0F? *)?"
     r"[*_]{0,3}(?:\(?(?P<number>\d{1,3})(?:[.):]|-(?= ))(?=[ *_]|$))?[*_]{0,3}[ ]*"
 )
 # Atomic, because it would else backtrack over a long row of dots.
 _END = re.compile(
     r"(?<![.!?])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)[.!?]++(?![\"'][*_`]* +[*_]*[a-z])[\"')\]*_`]*+(?= |$)"
     # `Tom is a cat. (given)` is one sentence.
-    r"(?![ *_]*[(\[](?i:given|known|fact|premise|rule|stated|context|from|by|in)\b)|;(?= |$)",
+    r"(?![ *_]*[(\[](?i:\d|given|known|fact|premise|rule|stated|context|from|by|in)\b)|;(?= |$)",
 )
 MAX_REPEATED = 8
 """Number of times that one sentence may be said; a citation now and then is how people write."""

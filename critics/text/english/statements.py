@@ -44,6 +44,7 @@ _REFLEXIVE = re.compile(r"(?P<name>(?:[Tt]he )?\w+(?: [a-z]+)?) (?P<verb>\w+(?: 
 _RULES = re.compile(r"(?<=[a-z]),? and (?:that )?(?=(?:if|all|every|no|any) )")
 _PRONOUN = re.compile(r"(?P<lead>if )?(?:he|she|it)\b", re.IGNORECASE)
 _GOES_ON = re.compile(r"(?:and|but|so|also|or)\b", re.IGNORECASE)
+_QUOTED = re.compile(r'"(?P<said>[^"]+ [^"]+)"(?=.*\w)')
 _SOMEONE = "Zyx"
 """Stands for whoever a pronoun means while a sentence is taken apart."""
 
@@ -253,6 +254,10 @@ class Statements:
 
     def reading(self, text: str, last: str | None = None) -> Reading | None:
         """Read a statement; a pronoun that opens it may stand for `last`."""
+        quoted = _QUOTED.match(text)
+        if quoted is not None and self._read(quoted["said"]) is not None:
+            # "Every cat is warm", but Tom is no cat: two statements.
+            return None
         text = text.strip(' .,:;!?"')
         denial = DENIALS.match(text)
         if denial is not None:
@@ -268,7 +273,8 @@ class Statements:
         return found
 
     def _read(self, text: str) -> Reading | None:
-        if not text or _GOES_ON.match(text) or (ABOUT_TEXT.search(text) and not self._speaks_of_texts):
+        is_about_texts = ABOUT_TEXT.search(text) is not None and not self._speaks_of_texts
+        if not text or " - " in text or _GOES_ON.match(text) or is_about_texts:
             return None
         reflexive = _REFLEXIVE.fullmatch(text)
         if reflexive is not None:

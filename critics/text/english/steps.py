@@ -286,3 +286,8 @@ def _given(known: Literal, rule: Implication) -> Iterator[Literal]:
 def _entries(used: Iterable[int]) -> tuple[int, ...]:
     """Return what was used without the hypotheses, which have negative numbers."""
     return tuple(at for at in used if at >= 0)
+
+
+def num_met(groups: Sequence[tuple[int, ...]], used: set[int]) -> int:
+    """Count the groups of entries of which something is used."""
+    return sum(not used.isdisjoint(group) for group in groups)

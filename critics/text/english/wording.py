@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from critics.text.english import phrases
-from critics.text.english.moves import Aim, Applies, Claim, Contradicts, Judged, Move, NotKnown, Promise
+from critics.text.english.moves import Applies, Claim, Contradicts, Judged, Move, NotKnown, Promise, Unused
 from critics.text.english.passage import TextSentence
 from critics.text.english.phrases import ANY_CASE, ORDINALS
 
@@ -61,6 +61,8 @@ def backed_by(said: list[Move], reasons: list[Move], *, loosely: bool = False) -
     """Return the reasons, then what is said, whose first conclusion rests on them; None where they are no reasons."""
     first = next((at for at, move in enumerate(said) if not isinstance(move, Claim) or move.inferred), None)
     drawn = None if first is None else said[first]
+    if any(isinstance(move, Unused) for move in said):
+        return ordered(reasons, said)
     if first is None or not isinstance(drawn, Claim | Judged) or drawn.because:
         return [*reasons, *said]
     if any(isinstance(reason, Contradicts | Applies) for reason in reasons):
@@ -70,10 +72,21 @@ def backed_by(said: list[Move], reasons: list[Move], *, loosely: bool = False) -
         backed = replace(drawn, because=len(reasons) + first, loosely=loosely)
         return [*reasons, *said[:first], backed, *said[first + 1 :]]
     is_open = isinstance(drawn, Judged) and drawn.value == "unknown"
-    if isinstance(drawn, Claim) or (not is_open and any(isinstance(reason, Aim | NotKnown) for reason in reasons)):
+    if isinstance(drawn, Claim) or (not is_open and any(isinstance(reason, NotKnown) for reason in reasons)):
         # Attack: since nobody knows whether Ned is a newt, Pip is a bird.
         return None
     return [*reasons, *said]
+
+
+def ordered(reasons: list[Move], said: list[Move]) -> list[Move]:
+    """Return what is said with reasons before it, but for a rule that is said not to apply: it is said first."""
+    is_rule = isinstance(said[0], Claim) and any(isinstance(move, Unused) for move in said) if said else False
+    return [*said, *reasons] if is_rule else [*reasons, *said]
+
+
+def has_so(text: str) -> bool:
+    """Say whether a piece draws a conclusion within: Tom is a cat, so he is warm."""
+    return any(joint["so"] for joint in phrases.JOINTS.finditer(text))
 
 
 def listed(numbers: str) -> tuple[int, ...]:
