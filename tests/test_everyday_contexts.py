@@ -110,12 +110,24 @@ PALLET = "Warehouse notes: every fragile pallet is insured. Pallet K7 is fragile
          "Ticket 4471 is a ticket and is urgent. So 4471 is routed. Yes.", True),
         ("Every ticket that is urgent is routed. Ticket 4471 is urgent. Ticket 4480 is late.", "Is ticket 4480 routed?",
          "Ticket 4471 is urgent. So ticket 4480 is routed. Yes.", False),
+        ("Parcels that are heavy are taxed. The parcel for Graz is heavy.", "Is the parcel for Graz taxed?",
+         "The parcel for Graz is a parcel, and it is heavy. So the parcel for Graz is taxed. Yes.", True),
+        ("Every judge who is rich is old. The judge in the film is rich.", "Is the judge in the film old?",
+         "The judge in the film is a judge, and is rich. So the judge in the film is old. Yes.", False),
+        ("Every lion that is old is alive. The stone lion is old.", "Is the stone lion alive?",
+         "The stone lion is a lion, and is old. So the stone lion is alive. Yes.", False),
+        ("Every guest with a voucher is happy. Ida is a guest. Ida has a voucher.", "Is Ida happy?",
+         "Ida is a guest and has a voucher. Every guest with a voucher is happy, so Ida is happy. Yes.", True),
+        ("Every guest with the voucher is happy. Ida is a guest. Ida has the key.", "Is Ida happy?",
+         "Ida is a guest and has the key. Every guest with the voucher is happy, so Ida is happy. Yes.", False),
+        ("Every guest without a voucher is happy. Ida is a guest. Ida has a voucher.", "Is Ida happy?",
+         "Ida is a guest and has a voucher. Every guest without a voucher is happy, so Ida is happy. Yes.", False),
         ("Under the by-laws, a motion passes if and only if the chair does not veto it. The chair did not sleep.",
          "Is it true that every motion passes if and only if the chair does not veto it?",
          "Under the old by-laws, a motion passes if and only if the chair does not veto it. Yes.", False),
     ],
 )  # fmt: skip
-def test_a_numbered_thing_is_one_of_its_kind_and_no_other(
+def test_a_thing_is_what_its_name_begins_with_and_with_a_card_is_having_one(
     context: str, question: str, text: str, is_proof: bool
 ) -> None:
     assert (certistar.judge(context, question, text).verdict == "certified") is is_proof

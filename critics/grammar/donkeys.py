@@ -4,8 +4,8 @@ The sentence is read with a name in the place of both. Where what is read is a r
 it holds of all that `a colleague` may be (Geach 1962; Heim 1982).
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from critics.grammar.lexicon import Vocabulary, is_content
 from critics.grammar.meaning import (
@@ -24,20 +24,12 @@ from critics.grammar.meaning import (
 )
 from critics.grammar.tokens import Token
 from critics.grammar.words import KINDS, MEASURES, TIMES, is_person
-from critics.replay.first_order.syntax import conjuncts, constants, rebuilt, subformulas
+from critics.replay.first_order.syntax import conjuncts, constants, rebuilt
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
-    """The name that stands for what `a` brings in, and the noun."""
-
-    name: str
-    noun: str
-
-
-def renamed(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[tuple[Token, ...], list[Stand]]:
-    """Return the tokens with names for what `a` brings in and `the` or `that` speaks of again, and the names."""
-    found: list[Stand] = []
+def renamed(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[tuple[Token, ...], dict[str, str]]:
+    """Return the tokens with names for what `a` brings in and `the` or `that` speaks of again; and the names' nouns."""
+    found: dict[str, str] = {}
     for at in range(1, len(tokens)):
         words = [token.word for token in tokens]
         for size in (3, 2, 1) if words[at : at + 1] in (["a"], ["an"]) else ():
@@ -46,8 +38,8 @@ def renamed(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[tuple[To
                 k for k in range(at + 1, len(words)) if words[k] in ("the", "that") and words[k + 1 :][:size] == noun
             ]
             if again and _is_one(words, noun, at, len(again) + 1, vocabulary):
-                found.append(Stand(_name(len(found), noun[-1]), " ".join(noun)))
-                tokens = _with_name(tokens, [at, *again], size, found[-1].name)
+                found[name := _name(len(found), noun[-1])] = " ".join(noun)
+                tokens = _with_name(tokens, [at, *again], size, name)
                 break
     return tokens, found
 
@@ -75,27 +67,20 @@ def _with_name(tokens: tuple[Token, ...], places: Iterable[int], size: int, name
     return tokens
 
 
-def of_all(formula: Formula, stands: Sequence[Stand]) -> Formula | None:
+def of_all(formula: Formula, stands: Mapping[str, str]) -> Formula | None:
     """Return a rule of all that its names stand for; None where one of them is not brought in by its condition."""
     rule = formula = _apart(formula)
     while isinstance(rule, Quantified) and rule.quantifier is Quantifier.ALL:
         rule = rule.body
     if not isinstance(rule, Compound) or rule.operator is not Operator.IMPLIES or buried(formula):
         return None
-    conditions = list(conjuncts(rule.operands[0]))
-    opened = {name for part in conditions if isinstance(part, Atom) or _is_or(part) for name in constants(part)}
-    for at, stand in enumerate(stands):
-        variable = Variable(f"?u{at}")
-        words = {
-            word
-            for name in (*predicates(formula), *constants(formula))
-            for word in name.split(" ")
-            if name != stand.name
-        }
-        if stand.name not in opened or stand.name.split(" ")[0] in words:
+    opened = {name for part in conjuncts(rule.operands[0]) if isinstance(part, Atom) for name in constants(part)}
+    for name, noun in stands.items():
+        inside = {*predicates(formula), *constants(formula)} - {name}
+        if name not in opened or any(name.split(" ")[0] in other.split(" ") for other in inside):
             return None
-        kind = None if stand.noun in KINDS else Atom(stand.noun, (variable,))
-        body = implies(kind, filled(formula, Constant(stand.name), variable))
+        variable = Variable(f"?{name}")
+        body = implies(Atom(noun, (variable,)), filled(formula, Constant(name), variable))
         formula = Quantified(Quantifier.ALL, variable.name, body)
     return formula
 
@@ -107,12 +92,3 @@ def _apart(formula: Formula, depth: int = 0) -> Formula:
         body = filled(formula.body, Variable(formula.variable), Variable(name))
         return Quantified(formula.quantifier, name, _apart(body, depth + 1))
     return rebuilt(formula, lambda part: _apart(part, depth))
-
-
-def _is_or(formula: Formula) -> bool:
-    """Say whether a condition is an alternative of facts."""
-    return (
-        isinstance(formula, Compound)
-        and formula.operator is Operator.OR
-        and all(isinstance(part, Atom | Compound) for part in subformulas(formula))
-    )

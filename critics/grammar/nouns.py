@@ -14,7 +14,7 @@ from critics.grammar.lexicon import (
     third,
     verb_forms,
 )
-from critics.grammar.meaning import Formula, Not, atom, both
+from critics.grammar.meaning import Atom, Formula, Not, atom, both
 from critics.grammar.phrases import object_relative, opaque
 from critics.grammar.words import (
     AUXILIARIES,
@@ -220,8 +220,18 @@ def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]
         return
     ends = [at for at in range(i + 1, j) if chart.words[at] in RELATIVE]
     for end in [*ends, j]:
-        for part in opaque(chart, i, end, "modifier"):
+        for found in opaque(chart, i, end, "modifier"):
+            part = _had(found) if chart.has(i + 1, i + 2, "a", "an") else found
             if end == j:
                 yield part
             else:
                 yield from (both(part, more) for more in modifiers(chart, end, j, number))
+
+
+def _had(part: Formula) -> Formula:
+    """Read `with a card` as having it, and `without a card` as not."""
+    with_, _, had = part.predicate.partition(" ") if isinstance(part, Atom) else ("", "", "")
+    if not isinstance(part, Atom) or with_ not in ("with", "without"):
+        return part
+    found = Atom(f"have {had}", part.arguments)
+    return found if with_ == "with" else Not(found)

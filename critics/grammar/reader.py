@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from critics.grammar.chart import Bar, Chart, Conventions, Overworked
 from critics.grammar.clauses import question
-from critics.grammar.donkeys import Stand, of_all, renamed
+from critics.grammar.donkeys import of_all, renamed
 from critics.grammar.lexicon import Vocabulary, gerund, past, third, verb_forms
 from critics.grammar.meaning import (
     Formula,
@@ -135,7 +135,7 @@ class Reader:
         return known
 
     def _of_all(
-        self, plain: tuple[Reading | Refusal, int], named: tuple[Reading | Refusal, int], stands: list[Stand]
+        self, plain: tuple[Reading | Refusal, int], named: tuple[Reading | Refusal, int], stands: dict[str, str]
     ) -> tuple[Reading | Refusal, int]:
         """Return the reading of a sentence of all that its names stand for; as it was without them where that fails."""
         found, work = named

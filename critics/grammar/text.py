@@ -1,7 +1,7 @@
 """From a text to its sentences: numbers and bullets before them left out, and the claim that a question asks about."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ from critics.grammar.lexicon import is_adj, is_adverb, is_participle, is_plural
 from critics.grammar.meaning import both
 from critics.grammar.reader import PLAIN_WHY, Reader, Reading, Refusal
 from critics.grammar.words import AUXILIARIES, FUNCTION, NUMBERS, SITUATIONS, TIMES, is_person
-from critics.replay.first_order.syntax import Atom, Constant, conjuncts, constants, predicates
+from critics.replay.first_order.syntax import Atom, Constant, Formula, conjuncts, constants, predicates
 
 _BOUNDARY = re.compile(r"(?<=[.?!])(?P<closing>[\"'”’)]?)\s+(?=[\"'“‘(\[]?[A-Z0-9])|\s*\n+\s*")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs|e\.g|i\.e))\.[\"'”’)]?$")
@@ -66,6 +66,7 @@ _OTHERS = re.compile(
 )
 _PRONOUN = re.compile(r"(?:He|She|It)(?= )")
 _SEVERAL = re.compile(r"\b[A-Z]\w*(?: [A-Z]\w*)+")
+_DEFINITE = re.compile(r"the (?P<noun>[a-z]+)(?: (?:for|from|about|to) .+| (?:in|at|near) (?P<place>\S+).*)?")
 _AT_PLACE = re.compile(r"\S+ (?:is|was) an? [a-z -]+ (?:at|in|on) the (?P<place>[a-z -]+)[.!]?")
 TWINS = "two readings: the one whose phrases and names stand elsewhere in the text"
 """Note of a reading that its sentence alone does not decide."""
@@ -109,7 +110,7 @@ class ProblemReader:
             if not self.memory:
                 told = (self._meant(each)[0] for each in (*self.said, self.asked))
                 formulas = [each.formula for each in told if isinstance(each, Reading)]
-                formulas += [Atom(noun, (Constant(name),)) for name, noun in self._numbered().items()]
+                formulas += [Atom(noun, (Constant(name),)) for name, noun in self._kinds(formulas).items()]
                 self.memory.append(kinds_of(formulas, self.reader.vocabulary))
             found = taken_apart(found, self.memory[0])
         return found, work
@@ -136,24 +137,25 @@ class ProblemReader:
     def context(self) -> list[Reading | Refusal]:
         """Read the sentences of the context; one may begin with a pronoun for whom alone the one before is about."""
         found: list[Reading | Refusal] = []
-        kinds = self._numbered()
         for text in self.said:
             read = self.stated(text)
             if isinstance(read, Refusal) and found and (named := _named(found[-1], text)) is not None:
                 read = self.stated(named)
-            if isinstance(read, Reading):
-                for name in sorted(kinds.keys() & constants(read.formula)):
-                    # Ticket 4471 is a ticket.
-                    kind = Atom(kinds.pop(name), (Constant(name),))
-                    note = (*read.conventions, f"{name}: a {kind.predicate}")
-                    said, exclusive = both(kind, read.formula), both(kind, read.exclusive)
-                    read = replace(read, formula=said, exclusive=exclusive, conventions=note)
             found.append(read)
-        return found
+        kinds = self._kinds([each.formula for each in found if isinstance(each, Reading)])
+        return [_with_kinds(each, kinds) if isinstance(each, Reading) else each for each in found]
 
-    def _numbered(self) -> dict[str, str]:
-        """Return the noun of each numbered thing by its name: ticket 4471 is a ticket."""
-        return {f"{noun} {mark}": noun for noun, mark in self.reader.vocabulary.numbered}
+    def _kinds(self, formulas: Sequence[Formula]) -> dict[str, str]:
+        """Return the nouns of things whose names begin with a kind of the problem: `ticket 4471`, `the lot in Rome`."""
+        vocabulary = self.reader.vocabulary
+        found = {f"{noun} {mark}": noun for noun, mark in vocabulary.numbered}
+        said = {name for formula in formulas for name in predicates(formula)}
+        for name in {name for formula in formulas for name in constants(formula)}:
+            told = _DEFINITE.fullmatch(name)
+            # Not the judge in the film; in Rome he is one.
+            if told and told["noun"] in said and (told["place"] is None or told["place"] in vocabulary.names):
+                found[name] = told["noun"]
+        return found
 
     def question(self) -> Reading | Refusal:
         """Read what is asked.
@@ -192,6 +194,16 @@ def is_turned(read: Reading) -> bool:
 
 def _names(read: Reading) -> set[str]:
     return predicates(read.formula) | constants(read.formula)
+
+
+def _with_kinds(read: Reading, kinds: dict[str, str]) -> Reading:
+    """Return a reading with the kinds of its things, each of which is told once: they are taken from `kinds`."""
+    for name in sorted(kinds.keys() & constants(read.formula)):
+        kind = Atom(kinds.pop(name), (Constant(name),))
+        said, exclusive = both(kind, read.formula), both(kind, read.exclusive)
+        note = (*read.conventions, f"{name}: a {kind.predicate}")
+        read = replace(read, formula=said, exclusive=exclusive, conventions=note)
+    return read
 
 
 def _named(before: Reading | Refusal, text: str) -> str | None:
