@@ -11,8 +11,18 @@ import pytest
 import certistar
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "data/honest_texts.jsonl").read_text().splitlines()]
-CERTIFIED = {1: 22, 2: 12, 3: 19, 4: 18, 5: 8, "6: prontoqa": 14, "6: proofwriter": 9, "6: syllogism": 0}
-"""Of each draw how many are certified at least: of 30, of 20 twice, of 25 and of 15; of 15, 12 and 8 on data sets."""
+CERTIFIED = {
+    1: 22,
+    2: 12,
+    3: 19,
+    4: 18,
+    5: 8,
+    "6: prontoqa": 14,
+    "6: proofwriter": 9,
+    "6: syllogism": 0,
+    "6: everyday": 1,
+}
+"""Of each draw how many are certified at least: of 30, 20, 20, 25, 15; of 15, 12 and 8 on data sets; of 25."""
 
 CATS = (
     "Rex is a cat. Every cat is a mammal. Mammals are warm. Tom is a dog. No dog is a cat. Tom is not warm. Bob is big."

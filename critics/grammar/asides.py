@@ -75,7 +75,9 @@ def backed_by_pronoun(
             kind = None if each.restriction is None else filled(each.restriction, HOLE, ANY)
             for part in finite(chart, at, cut, each.number):
                 said = filled(part, HOLE, one)
-                for condition in sentence(chart, start, j, (heard, *objects(chart, at, cut))):
+                # Every man who owns a dog is happy if it is ill.
+                inner = () if each.terms else objects(chart, i, at)
+                for condition in sentence(chart, start, j, (heard, *inner, *objects(chart, at, cut))):
                     told = Not(said) if each.kind == "none" else said
                     if chart.words[cut] == "unless":
                         told = implies(both(kind, Not(condition.formula)), told)

@@ -28,7 +28,10 @@ _IN_NAMES = PREPOSITIONS | ARTICLES | {"this", "our", "to"}
 _LISTS: dict[str, list[str]] = {}
 for _line in Path(__file__).with_name("frames.txt").read_text(encoding="utf-8").splitlines():
     _LISTS.setdefault(_line.split(" | ")[0], []).append(_line.split(" | ", 1)[1])
-_NOUNS = {name: frozenset(" ".join(_LISTS[name]).split()) for name in ("documents", "places", "parts", "not in force")}
+_NOUNS = {
+    name: frozenset(" ".join(_LISTS[name]).split())
+    for name in ("documents", "places", "parts", "not in force", "neutral", "testimonies")
+}
 """Nouns of texts and places; parts of a text, of which several may have numbers; words of what is not in force."""
 _PATTERNS = {name: re.compile("|".join(_LISTS[name]), re.IGNORECASE) for name in ("of text", "overrules", "elsewhere")}
 """Words of a sentence that speaks of others, that may take back what others say, and that is of another place."""
@@ -46,6 +49,8 @@ def _document(phrase: str) -> frozenset[str] | None:
     core = words[start:end]
     number = core.pop() if len(core) > 1 and re.fullmatch(r"[\d.]+|[a-z]", core[-1]) else None
     head = singular(core[-1]) if core else ""
+    if head in _NOUNS["testimonies"] and re.search(r"[A-Z]\w*'s ", phrase):
+        return None  # Tom's letter: he may be wrong.
     doubted = any(is_adj(word) or is_participle(word) or word in _NOUNS["not in force"] for word in core[:-1])
     if head not in _NOUNS["documents"] or doubted:
         return None
@@ -66,7 +71,7 @@ class Frames:
         """Return a sentence without its frame."""
         rest = _told_in(text, self.source) if self.source else text
         if self.place:
-            rest = re.sub(rf"(?i:^| ){re.escape(self.place)}(?:^)?(?![\w'-]),?", "", rest, flags=re.IGNORECASE).strip()
+            rest = re.sub(rf"^{re.escape(self.place)}(?![\w'-]),?", "", rest, flags=re.IGNORECASE).strip()
         return rest if rest == text else f"{rest[:1].upper()}{rest[1:]}"
 
 
@@ -92,14 +97,13 @@ def frames_of(said: Sequence[str], asked: str) -> tuple[Frames, list[str]]:
     for text in said:
         found = [match for each in (_LABEL, _TOLD, _LED) if (match := each.match(text)) is not None]
         named = [(words, match.end()) for match in found if (words := _document(match[1])) is not None][:1]
-        sources += [words for words, _ in named]
-        start = named[0][1] if named else 0
-        told.append(f"{text[start : start + 1].upper()}{text[start + 1 :]}")
+        sources += [words for words, _ in named if not words <= _NOUNS["neutral"]]
+        rest = text[named[0][1] :] if named else text
+        told.append(f"{rest[:1].upper()}{rest[1:]}")
     if not all(one <= other or other <= one for one, other in combinations(sources, 2)):
         sources, told = [], list(said)
-    place = _place(told, asked)
-    frames = Frames(frozenset[str]().union(*sources), place)
-    return frames, [Frames(place=place).without(text) for text in told]
+    frames = Frames(frozenset[str]().union(*sources), _place(told, asked))
+    return frames, [Frames(place=frames.place).without(text) for text in told]
 
 
 def _place(said: Sequence[str], asked: str) -> str:
@@ -110,15 +114,13 @@ def _place(said: Sequence[str], asked: str) -> str:
     words = setting["place"].lower().split()
     # Not: in Ann's view, at the moment, in this case.
     is_place = setting["place"].split()[-1][0].isupper() or words[-1] in _NOUNS["places"]
-    if not is_place or any(word in FUNCTION - _IN_NAMES or word in TIMES or word.isdigit() for word in words):
-        return ""
-    if any(is_adj(word) or word.endswith("'s") or word in PREPOSITIONS for word in words):
+    barred = (FUNCTION - ARTICLES - {"this", "our"}) | TIMES
+    if not is_place or any(word in barred or is_adj(word) or not word.isalpha() for word in words):
         return ""
     others = [said[0][setting.end() :], *said[1:], asked]
     place = f"{setting['at'].lower()} {setting['place'].lower()}"
-    is_rivalled = any(_SETTING.match(text) for text in others) or (
-        words[0] not in ("this", "our") and any(_is_elsewhere(text, place) for text in others)
-    )
+    # Attack: At the Ritz, every guest is rich. Everyone at the Ritz is happy. Tom is poor.
+    is_rivalled = any(_SETTING.match(text) or place in text.lower() or _is_elsewhere(text, place) for text in others)
     return "" if is_rivalled else place
 
 
@@ -128,10 +130,10 @@ def _is_elsewhere(text: str, place: str) -> bool:
         return True
     for found in _PLACED.finditer(text):
         before = found["before"].lower()
-        stands = before in BE or not (past(before) or is_participle(before) or third(before))
-        same = text[found.start("at") :].lower().startswith(place)
+        acts = before not in BE and (past(before) or is_participle(before) or third(before))
+        same = text[found.start("at") :].lower().startswith(re.sub(r"\b(?:this|our)\b", "the", place))
         named = found["name"] is not None and found["name"].lower() not in TIMES
-        if stands and not same and (named or (not found["name"] and place.startswith(f"{found['at']} "))):
+        if named or not (acts or same or found["name"] or not place.startswith(f"{found['at']} ")):
             return True
     return False
 

@@ -22,6 +22,7 @@ from critics.grammar.words import (
     POSTPOSED,
     PREPOSITIONS,
     TIMES,
+    is_person,
 )
 
 _NO_PLURALS = CLASSES["no_plurals"]
@@ -271,7 +272,10 @@ class Vocabulary:
             self.numbered |= set() if noun in FUNCTION or is_plural(noun) else {(noun, told["id"].lower())}
         elif (asked := _ASKED.match(sentence)) is not None:
             self.numbered |= set() if is_plural(asked["noun"]) else {(asked["noun"], asked["id"].lower())}
-        self.counted |= {noun for noun, _ in self.numbered}
+        # The actor Jakub: not the actor Jakub knows.
+        named = re.findall(r"\bthe ([a-z]+) ([A-Z][a-z]+)(?=[.,?]|$)", sentence)
+        self.numbered |= {(noun, name.lower()) for noun, name in named if is_person(noun)}
+        self.counted |= {noun for noun, _ in self.numbered} | {*re.findall(r"^\d+(?= [a-z])", sentence)}
         for at, word in enumerate(re.findall(r"[\w'’+#./-]+", sentence)):
             plain = re.sub(r"['’]s$", "", word.strip("./'’"))
             if plain[:1].islower() and plain == plain.lower():

@@ -66,7 +66,8 @@ _OTHERS = re.compile(
 )
 _PRONOUN = re.compile(r"(?:He|She|It)(?= )")
 _SEVERAL = re.compile(r"\b[A-Z]\w*(?: [A-Z]\w*)+")
-_DEFINITE = re.compile(r"the (?P<noun>[a-z]+)(?: (?:for|from|about|to) .+| (?:in|at|near) (?P<place>\S+).*)?")
+_DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day )?"
+_DEFINITE = re.compile(rf"the {_DAY}(?P<noun>[a-z]+)(?: (?:for|from|about|to) .+| (?:in|at|near) (?P<place>\S+).*)?")
 _AT_PLACE = re.compile(r"\S+ (?:is|was) an? [a-z -]+ (?:at|in|on) the (?P<place>[a-z -]+)[.!]?")
 TWINS = "two readings: the one whose phrases and names stand elsewhere in the text"
 """Note of a reading that its sentence alone does not decide."""

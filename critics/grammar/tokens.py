@@ -156,8 +156,10 @@ def _named(raw: list[Token], vocabulary: Vocabulary) -> Iterator[Token]:
 
 def _noun_of(token: Token, after: Token | None, vocabulary: Vocabulary) -> str | None:
     """Return the noun of the one thing that a number or mark alone may mean: `K7`, or `4471` before its verb."""
-    nouns = [noun for noun, mark in vocabulary.numbered if mark == token.word.lower()]
-    is_mark = re.fullmatch(r"[A-Z]-?\d+|\d+[A-Za-z]", token.word) is not None
+    # Attack: 3 is prime. Room 3 is red.
+    is_number = token.word in vocabulary.counted
+    nouns = [noun for noun, mark in vocabulary.numbered if mark == token.word.lower() and not is_number]
+    is_mark = re.fullmatch(r"[A-Z]-?\d+|\d+[A-Za-z]|[A-Z][a-z]+", token.word) is not None
     verb = "" if after is None else after.word.lower()
     acts = token.word.isdigit() and (verb in AUXILIARIES or (third(verb) is not None and not is_plural(verb)))
     return nouns[0] if len(nouns) == 1 and (is_mark or acts) else None
@@ -216,23 +218,13 @@ _IF_NOT = re.compile(r"or (?:, )?if (?:not|(?:he|she|it|they) (?:do|does|is|are|
 def _without_end(tokens: list[Token]) -> list[Token]:
     """Leave out `either` behind a denial and `too` behind a comma, as `also`; `there` is where the one name was."""
     words = [token.word for token in tokens]
-    is_object = words[-1:] == ["either"] and is_base(words[-2]) and words[-3:-2] not in (["a"], ["the"])
-    if (
-        words[-1:] == ["either"]
-        and not is_object
-        and words.count("either") == 1
-        and {"not", "no", "never"} & {*words[:-2]}
-    ):
-        # Not: does not like either.
-        return tokens[:-1]
+    denied = {"not", "no", "never"} & {*words[:-2]} and words.count("either") == 1
+    if denied and words[-1] == "either" and (not is_base(words[-2]) or words[-3] in ("a", "the")):
+        return tokens[:-1]  # Not: does not like either.
     if words[-2:] == [",", "too"]:
         return tokens[:-2]
     places = [at for at in range(1, len(tokens)) if tokens[at].is_name]
-    if (
-        words[-1:] == ["there"]
-        and len(places) == 1
-        and words[places[0] - 1] in ("in", "at", "through", "to", "from", "into")
-    ):
+    if words[-1:] == ["there"] and len(places) == 1 and words[places[0] - 1] in ("in", "at", "through", "into"):
         at = tokens[-1]
         word = "at" if words[places[0] - 1] == "at" else "in"
         return [*tokens[:-1], Token(word, at.start, at.end), replace(tokens[places[0]], start=at.start, end=at.end)]

@@ -273,6 +273,7 @@ class Statements:
         return found
 
     def _read(self, text: str) -> Reading | None:
+        text = self.problem.frames.without(text)
         is_about_texts = ABOUT_TEXT.search(text) is not None and not self._speaks_of_texts
         if not text or " - " in text or _GOES_ON.match(text) or is_about_texts:
             return None
