@@ -1,8 +1,8 @@
 """Attempts of the real model in cells, judged again: `python -m tools.real_cells NAME=FOLDER .. --out DIR`.
 
-A cell is a folder that `certistar evaluate` wrote, or one that holds a single evaluation of a run. `cells.json` has
-its counts, `table.md` is made of that, and `attempts.tar.xz` has each attempt with its verdict and certificate, which
-`certistar recheck` judges again.
+A cell is a folder that `certistar evaluate` wrote, one that holds a single evaluation of a run, or one of an archive.
+`cells.json` has its counts, `table.md` is made of that, and `attempts.tar.xz` has each attempt with its verdict and
+certificate, which `certistar recheck` judges again.
 """
 
 import io
@@ -24,6 +24,7 @@ from training.outcomes import PairedComparison, compare_paired, markdown, wilson
 from training.records.store import read_records, write_json, write_text
 from training.reporting.sentences import p_value, percent, points
 
+PACKED = "evaluation.jsonl"
 SAID_TWICE = "says a sentence twice"
 KEPT = ("id", "problem", "format", "completion", "sample", "seed", "sampling", "policy")
 PAIRS = (
@@ -34,7 +35,7 @@ PAIRS = (
     ("syllogisms: raw, guide", "syllogisms: random writer, guide"),
     ("paid for certificates", "its start"),
     ("paid for certificates", "strict"),
-    ("paid for explicit proofs", "its start"),
+    ("paid for explicit proofs", "its start, made anew"),
     ("paid for explicit proofs", "paid for certificates"),
     ("paid for explicit proofs", "strict"),
     ("paid for certificates", "paid for answers"),
@@ -44,10 +45,10 @@ PAIRS = (
 
 def judged(folder: Path) -> list[dict[str, Any]]:
     """Return a cell's attempts by the order of their problems, judged; raises `InputError` where there are none."""
-    paths = [path for name in ("attempts.open.jsonl", ATTEMPTS) for path in sorted(folder.rglob(name))]
+    paths = [path for name in ("attempts.open.jsonl", ATTEMPTS, PACKED) for path in sorted(folder.rglob(name))]
     if len(paths) != 1:
         raise InputError(f"{folder}: has {len(paths)} files of attempts; name the folder of one cell")
-    if not paths[0].with_name("evaluation.json").exists():
+    if paths[0].name != PACKED and not paths[0].with_name("evaluation.json").exists():
         raise InputError(f"{folder}: is not evaluated to its end; run the same `certistar evaluate` again")
     rows = [{key: row[key] for key in KEPT if key in row} for row in read_records(paths[0])]
     verdicts = [judge_record(row) for row in rows]
@@ -118,7 +119,7 @@ def packed(attempts: dict[str, list[dict[str, Any]]], path: Path) -> None:
         for name, rows in attempts.items():
             content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
             folder = name.replace(": ", "-").replace(", ", "-").replace(" ", "-")
-            entry = tarfile.TarInfo(f"attempts/{folder}/evaluation.jsonl")
+            entry = tarfile.TarInfo(f"attempts/{folder}/{PACKED}")
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
 
