@@ -208,6 +208,11 @@ OPEN = "Bob is green. Gary is green. Harry is red. Harry is smart. All green thi
         ("To use it, we would need Gary to be red.", True),
         ("Is Gary red?", True),
         ("The fact that Harry is red says nothing about Gary.", True),
+        ("The facts only tell us that Harry is red.", False),
+        ("The only way to show that someone is smart is that all red things are smart.", True),
+        ("The only way to show that someone is smart is that all green things are kind.", False),
+        ("It is not stated that Gary is red, and no rule lets us derive it.", True),
+        ("It is not stated that Gary is smart, and no rule lets us derive it.", False),
         ("The fact that Bob is red says nothing about Gary.", False),
         ("The fact that Gary is green says nothing about Gary.", False),
     ],
@@ -243,6 +248,15 @@ def test_what_no_rule_concludes_and_no_fact_says_is_held_to_the_context(said: st
         ("Putting these together gives: Pip is a birdpus.", True),
         ("Putting these together gives: Pip is a newtpus.", False),
         ("Every wrenpus is a birdpus - so Pip is a birdpus.", True),
+        ("Rules we need: Every wrenpus is a birdpus. So Pip is a birdpus.", True),
+        ("Rules we need: Every wrenpus is a newtpus. So Pip is a birdpus.", False),
+        ("We can then apply the rule that every wrenpus is a birdpus to conclude that Pip is a birdpus.", True),
+        ("We can then apply the rule that every wrenpus is a newtpus to conclude that Pip is a birdpus.", False),
+        ("The only fact about Pip is that he is a wrenpus. Every wrenpus is a birdpus, so Pip is a birdpus.", True),
+        ("The only fact about Ned is that he is a wrenpus. Every wrenpus is a birdpus, so Pip is a birdpus.", False),
+        ("Pip is a wrenpus (last sentence). Every wrenpus is a birdpus (first sentence), so Pip is a birdpus.", True),
+        ("Pip is a wrenpus (first sentence). Every wrenpus is a birdpus (first sentence), so Pip is a birdpus.", False),
+        ("Does it follow that Pip is a birdpus? Every wrenpus is a birdpus, so Pip is a birdpus.", True),
         ("Every wrenpus is a birdpus - so Ned is a birdpus.", False),
     ],
 )
@@ -253,7 +267,34 @@ def test_a_step_in_few_words_is_held_to_what_it_says(said: str, is_so: bool) -> 
 
 def test_an_answer_before_its_proof_is_held_to_the_proof() -> None:
     assert is_certified(WARM, f"**True.** {PROOF}")
+    assert is_certified(WARM, f"Pip is warm. Proof: {PROOF} Answer: true")
+    assert not is_certified(WARM, f"Ned is warm. Proof: {PROOF} Answer: true")
     assert not is_certified(WARM, f"**False.** {PROOF}")
     assert not is_certified(WARM, "**True.** Pip is a wrenpus.")
     assert not is_certified(WARM, f"{PROOF} Answer: true. Ned is a newtpus.")
     assert not is_certified(WARM, f"{PROOF} Answer: true. This is true.")
+
+
+def test_what_is_unknown_at_the_end_of_a_text_is_its_answer() -> None:
+    text = "Gary is green. Nothing says that Gary is red. So it is unknown whether {} is red."
+    for name, is_so in (("Gary", True), ("Bob", False), ("Harry", False)):
+        found = certistar.judge(OPEN, "Gary is red.", text.format(name), dataset="proofwriter")
+        assert (found.verdict == "certified") == is_so, name
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Facts about Ned: he is a birdpus.",
+        "What we know about Ned: he is happy.",
+        "The only fact about Pip is that he is warm.",
+        "Every birdpus is warm, which is not needed.",
+        "The only one who is said to be warm is Ned.",
+        "To prove: Ned is warm.",
+        "Key point: newtpuses are birdpuses.",
+        "For Ned to be warm, he would have to be a wrenpus, so Ned is a wrenpus.",
+        "That Ned is warm is what we wanted to show.",
+    ],
+)
+def test_what_a_finished_proof_does_not_bear_out_is_refused_behind_it(said: str) -> None:
+    assert not is_certified(WARM, f"{PROOF} {said} Answer: true")

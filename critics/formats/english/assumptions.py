@@ -71,6 +71,8 @@ class Trying:
         """Rules of the context that were said since the last step."""
         self.set_aside: set[int] = set()
         """Rules that are said not to be needed."""
+        self.used: set[int] = set()
+        """Rules that a step needed."""
         self.supposed: Supposition | None = None
         self.would: Supposition | None = None
         """The condition of the last `if .. would ..`, and what would be under it."""
@@ -84,6 +86,11 @@ class Trying:
     def _refuse_if(self, wrong: object, why: str) -> None:
         if wrong:
             raise self._bad("unsupported_sentence", why)
+
+    def _set_aside(self, rules: set[int]) -> None:
+        """Take rules for such as no step needs, before or behind."""
+        self._refuse_if(self.used & rules, "a step before it needs that rule")
+        self.set_aside |= rules
 
     def _numbered(self, number: int) -> list[int]:
         """Return the places of what is cited by a number: the text's own sentence, or a premise."""
@@ -123,8 +130,9 @@ class Trying:
             bad.claim = part
             raise bad
         # Attack: call a rule of no use, and use it.
-        is_aside = found.rule in self.set_aside and key(part) != key(self.known.formulas[found.rule or 0])
-        self._refuse_if(is_aside, "it needs a rule that is said not to be needed")
+        if found.rule is not None and key(part) != key(self.known.formulas[found.rule]):
+            self.used.add(found.rule)
+            self._refuse_if(found.rule in self.set_aside, "it needs a rule that is said not to be needed")
         self.steps.append(Step(self.index, part if supposed is None else supposed.implies(part)))
         left = [self.known.formulas[place] for place in left_out(self.known, part, found.rule)]
         self.unsaid |= {canonical(each): None for each in left if key(each) not in self.case.granted}

@@ -49,6 +49,7 @@ class Reasoner(Trying):
         self.value: str | None = None
         self.is_final = False
         self.before: moves.Move | None = None
+        self.left_open = False  # True where what was said last not to be known is the question.
         self.is_open = False  # True where the text says that the question itself is not known.
         self.doubted: tuple[int, str] | None = None
         """First sentence that calls something unknown: its place and its words."""
@@ -84,6 +85,8 @@ class Reasoner(Trying):
             self._check_told(said, spelled=True)
             self._supported(said, ())
         self._refuse_if(self.applied is not None, "a rule is said to apply, and nothing follows by it")
+        if self.value is None and self.left_open and isinstance(self.before, moves.NotKnown):
+            self.value = "unknown"
         if self.doubted is not None and self.value != "unknown":
             # Attack: lengthen a proof by what nobody knows.
             self.index, self.text = self.doubted
@@ -163,7 +166,7 @@ class Reasoner(Trying):
         """Hold that the rule said last is of no use: its conditions are not met, or no later claim needs it."""
         if move.others:
             told = {key(part) for claim in self.claims for part in (claim, *conjuncts(claim))}
-            self.set_aside |= {place for place in self.known.rules if key(self.known.formulas[place]) not in told}
+            self._set_aside({place for place in self.known.rules if key(self.known.formulas[place]) not in told})
             return
         rule = next((claim for claim in reversed(self.claims) if not is_fact(claim)), None)
         place = None if rule is None else self.known.keys.get(key(rule))
@@ -173,7 +176,7 @@ class Reasoner(Trying):
             return
         self.read_out.discard(place)
         if not move.unmet:
-            self.set_aside.add(place)
+            self._set_aside({place})
             return
         spoken = {name for claim in (*self.claims[self.num_before :], self.case.goal) for name in constants(claim)}
         is_named = move.who is not None and move.who not in ("him", "her", "it", "them", "us")
@@ -359,6 +362,7 @@ class Reasoner(Trying):
         if told is None:
             return
         self.num_moves += 1
+        self.left_open = is_asked and move.both_ways
         self.is_open = self.is_open or is_asked
 
     def _is_asked(self, formula: Formula) -> bool:
@@ -382,11 +386,13 @@ class Reasoner(Trying):
         told = {key(part) for claim in self.claims for part in conjuncts(claim)}
         said = self.claims[self.num_before :] or self.last_claims
         for premise in said if move.of_last else self.case.premises:
-            if name in constants(premise) and (
-                not move.others or any(key(part) not in told for part in conjuncts(premise))
+            if (
+                name in constants(premise)
+                and not (move.of_facts and not is_fact(premise))
+                and (not move.others or any(key(part) not in told for part in conjuncts(premise)))
             ):
                 raise self._bad("unsupported_sentence", "the context says something of it")
-        if move.of_last and name in constants(self.case.goal):
+        if move.of_facts or (move.of_last and name in constants(self.case.goal)):
             return
         self.doubted = self.doubted or (self.index, self.text)
         self.num_moves += 1

@@ -99,6 +99,9 @@ class _Sentence:
     def _read(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
         if talk.is_comment(text, is_whole=depth == 0):
             return []
+        for form in (talk.arrows, talk.unused, talk.of_statement, talk.sources, talk.known_of, talk.needs):
+            if (told := form(text, self.reads, lambda piece: self.read(piece, Claim(""), depth + 1))) is not None:
+                return told
         for pattern, form in phrases.REWORDED if phrases.REWORDS.search(text) else ():
             other = pattern.fullmatch(text)
             if other is not None:
@@ -113,9 +116,6 @@ class _Sentence:
                 return said
         if phrases.GIVEN.fullmatch(text):
             return [Claim("", promise=Promise.QUOTED)]
-        for form in (talk.arrows, talk.unused, talk.of_statement, talk.sources, talk.known_of, talk.needs):
-            if (told := form(text, self.reads, lambda piece: self.read(piece, Claim(""), depth + 1))) is not None:
-                return told
         if (rest := talk.spoken_of(text)) is not None and (said := self.read(rest, mode, depth + 1)) is not None:
             return said
         judging = (self._judged, self._answer, self._refuted, self._ending, self._contradicts)

@@ -66,6 +66,8 @@ class NoneAbout:
     text: str = ""
     of_last: bool = False
     """True if only the sentence before is said to tell nothing of it."""
+    of_facts: bool = False
+    """True if rules are left out."""
 
 
 @dataclass(frozen=True, slots=True)

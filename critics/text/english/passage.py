@@ -15,7 +15,7 @@ from critics.verdict.reading import Kind, Span
 TYPOGRAPHY = {
     "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u00a0": " ", "\t": " ",
     "\r": " ", "\u2022": "*", "\u2192": "\u2192", "\u21d2": "\u2192", "\u27f9": "\u2192", "\u2234": "\u2234",
-    "\u2705": " ", "\u2713": " ", "\u2714": " ", "\ufe0f": " ",
+    "\u2705": " ", "\u2713": " ", "\u2714": " ", "\ufe0f": " ", "\u220e": " ",
 }  # fmt: skip
 """Signs that stand for one ASCII character, or for an arrow or `therefore`, which `outline` knows."""
 _LATIN = map(chr, [*range(32, 127), *range(0xC0, 0xD7), *range(0xD8, 0xF7), *range(0xF8, 0x100)])

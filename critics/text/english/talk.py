@@ -27,6 +27,8 @@ _ASIDE = re.compile(r"(?P<before>[^()]+?)(?: \(| - )(?P<aside>[^()]+?)\)?")
 _EITHER = re.compile(r"(?<= )(?P<be>is|are) or (?:is|are)(?:n't| not)(?= )| or not(?: [a-z]+)?$")
 _NESS = re.compile(r"^([a-z]{3,})ness$")
 _SUBJECTS = {"him": "he", "her": "she"}
+_OF_ANSWERS = re.compile(r"answer|conclusion|result|statement|claim|question|query|solution|goal", re.IGNORECASE)
+_OF_NAME = re.compile(rf"\b(?:about|of|on|for|regarding|concerning) (?P<name>{phrases.NAME})$")
 _PRONOUNS = "he|she|it|they"
 
 
@@ -138,7 +140,12 @@ def known_of(text: str, _: Reads, parse: Parse) -> list[Move] | None:
     name = match["name"]
     told = re.sub(r"((?:^|\b(?:that|whether|if) ))(?:he|she|it)\b", rf"\1{name}", match["rest"])
     said = parse(re.sub(r",? and that |, that ", ", and ", told))
-    return said and [*said, *([NoneAbout((name.lower(),), (), others=True)] if match["only"] else [])]
+    alone = NoneAbout((name.lower(),), (), others=True, of_facts=(match["fact"] or "").startswith("fact"))
+    if said and match["sole"]:
+        # Attack: the only fact about Tom is that he is warm, which was inferred.
+        said = [replace(move, promise=Promise.QUOTED) if isinstance(move, Claim) else move for move in said]
+    is_all = match["only"] or match["sole"] or text.lower().startswith(("all", "everything"))
+    return said and [*said, *([alone] if is_all else [])]
 
 
 def needs(text: str, reads: Reads, _: Parse) -> list[Move] | None:
@@ -180,6 +187,11 @@ def asked(text: str, reads: Reads) -> list[Move] | None:
 
 def spoken_of(text: str) -> str | None:
     """Return a statement without the words that say of what it is: for cats: every cat is warm."""
+    label, _, rest = text.partition(": ")
+    if rest and phrases.HEADINGS.fullmatch(label) is not None and _OF_ANSWERS.search(label) is None:
+        # Rules we need: cats are warm. Attack: facts about Ned: he is warm, of another `he`.
+        whose = _OF_NAME.search(label)
+        return rest if whose is None else re.sub(r"^(?:he|she|it)\b", whose["name"], rest)
     match = phrases.SPOKEN_OF.match(text)
     rest = "" if match is None else text[match.end() :]
     is_of_it = match is not None and re.search(rf"\b{re.escape(match['about'][:4])}", rest, phrases.ANY_CASE)

@@ -16,7 +16,7 @@ def cited(match: re.Match[str]) -> tuple[int, ...]:
     numbers = phrases.NUMBERS.search(match[0])
     if numbers:
         return listed(numbers["numbers"])
-    if re.search(r"\b(?:last|final) (?:rule|premise|fact|condition)\b", match[0], ANY_CASE):
+    if re.search(r"\b(?:last|final) (?:rule|premise|fact|condition|sentence)\b", match[0], ANY_CASE):
         return (0,)
     nth = re.findall(r"\b(\d{1,2})(?:st|nd|rd|th)\b", match[0])
     if nth:
