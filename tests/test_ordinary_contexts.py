@@ -5,6 +5,8 @@ import pytest
 import certistar
 from critics.grammar.reader import Reader, Reading
 from critics.grammar.text import TWINS, problem_reader, read_text
+from critics.replay.certificate import digest
+from critics.verdict import Certified, verdict_record
 
 
 def is_certified(context: str, question: str, text: str) -> bool:
@@ -90,6 +92,23 @@ def test_of_two_readings_the_one_is_meant_whose_phrases_stand_elsewhere() -> Non
     assert not isinstance(read_text(seen, "Does Tom get a bed?")[0], Reading)
     both = f"Tom is seen. Ann immediately gets a bed. {rule} {seen}"
     assert not isinstance(read_text(both, "Does Tom get a bed?")[-2], Reading)
+
+
+def test_a_certificate_names_the_sentences_of_which_other_sentences_chose_the_reading() -> None:
+    """Such a proof is never `checked`: a context that plants `immediately gets a bed` chooses too."""
+    rule, fact = "Every patient who is seen immediately gets a bed.", "Tom is a patient. Tom is seen."
+    context = f"{rule} {fact} Ann immediately gets a bed. Everyone who immediately gets a bed is glad."
+    glad = "Everyone who immediately gets a bed is glad, so Tom is glad."
+    text = f"{fact} {rule} So Tom immediately gets a bed. {glad} Yes."
+    verdict = certistar.judge(context, "Is Tom glad?", text)
+    assert isinstance(verdict, Certified)
+    assert verdict.grade == "aligned"
+    record = verdict_record("a", verdict)
+    assert record["certificate"]["evidence"]["formulas"]["two_readings"] == [rule.rstrip(".")]
+    assert certistar.recheck([record])["accepted"] == 1
+    del record["certificate"]["evidence"]["formulas"]["two_readings"]
+    record["certificate"]["digest"] = digest(record["certificate"])
+    assert certistar.recheck([record])["accepted"] == 0
 
 
 @pytest.mark.parametrize(

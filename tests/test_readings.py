@@ -144,6 +144,14 @@ def test_a_premise_in_the_guise_of_a_conclusion_is_refused() -> None:
     assert judged(text.replace("Anna is an employee and that ", "")).verdict != "certified"
 
 
+@pytest.mark.parametrize("text", ["Tom is a cat, so Tom is warm.", "Ann is big. So Tom is warm.", "So Tom is warm."])
+def test_what_is_asked_does_not_follow_from_a_reason_that_has_nothing_to_do_with_it(text: str) -> None:
+    """The context says it itself; said by itself, or behind its premise, it stands."""
+    for ending, is_kept in ((text, False), ("Premise 2 says that Tom is warm. So Tom is warm.", True)):
+        found = certistar.judge("Tom is a cat. Tom is warm. Ann is big.", "Is Tom warm?", f"{ending} Answer: yes")
+        assert (found.verdict == "certified") is is_kept, ending
+
+
 def test_an_answer_without_a_reason_is_refused() -> None:
     assert judged("ANSWER: True").verdict != "certified"
 

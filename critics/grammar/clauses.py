@@ -40,6 +40,7 @@ from critics.grammar.words import (
     AUXILIARIES,
     BE,
     COLLECTIVE,
+    DAYS,
     DO,
     GATHERING,
     GENDERS,
@@ -319,6 +320,9 @@ def _is_of_one(chart: Chart, i: int, at: int, j: int) -> bool:
     words, verb = chart.words, chart.words[at]
     behind = at + 1 + (words[at + 1 : at + 2] in (("not",), ("never",)))
     after = words[behind] if behind < j else ""
+    # Cars block the road, guests arrive tomorrow: some of them. Cars that block the road slow the bus: all.
+    placed = chart.has(at, j, "the", *DAYS) and verb not in AUXILIARIES and chart.conventions.states == "refuse"
+    placed = placed and not chart.has(i, at, *RELATIVE) and not chart.has(at, j, "not", "never", "or", *OPENERS)
     event = verb in ("was", "were", "did") or (past(verb) is not None and not is_base(verb))
     perfect = verb in HAVE and (after == "been" or is_participle(after)) and after not in ("a", "an")
     done = behind == j - 1 and is_participle(after) and not is_rare(verb_forms().participle.get(after, after))
@@ -326,7 +330,12 @@ def _is_of_one(chart: Chart, i: int, at: int, j: int) -> bool:
     # Cooks are needed: some. Cats that are fed are admitted: all.
     state = state and chart.conventions.states == "refuse" and not chart.has(at, j, "not", *OPENERS)
     passing = state or (after.endswith("ing") and is_participle(after))
-    return event or perfect or (verb in BE and (after in PLACES or after == "among" or passing))
+    return (
+        event
+        or perfect
+        or (placed and chart.conventions.states == "refuse")
+        or (verb in BE and (after in PLACES or after == "among" or passing))
+    )
 
 
 def _is_of_a(chart: Chart, i: int, at: int, j: int) -> bool:

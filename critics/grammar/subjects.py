@@ -13,6 +13,7 @@ from critics.grammar.words import (
     EVERY,
     MODALS,
     NUMBERS,
+    PARTICLES,
     POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
@@ -70,10 +71,14 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
     if i >= j:
         return
     word, known = chart.words[i], chart.vocabulary
-    alone = j - i == 1 and chart.tokens[i].start == 0 and not is_plural(word)
+    alone = j - i == 1 and chart.tokens[i].start == 0 and not is_plural(word) and word not in PRONOUNS
     if alone and word in known.counted | (known.names & known.lower):
         # Polish is a polish; Turkey is food, of a problem that has Turkey and turkey.
         chart.bar(i, "it may be a name, or the kind: say `every` or `a`, or do not begin with it")
+    said = chart.tokens[j + 1 : j + 2] if chart.has(j, j + 1, "is", "was") else ()
+    if alone and said and said[0].is_name and not said[0].owns and " " not in word and word not in known.names:
+        # Ill is Kai, nowhere is Kai ill.
+        chart.bar(i, "what is said may stand in front: begin with whom it is said of")
     if j - i == 1 and chart.is_name(i):
         yield from _name(chart, i)
     elif j - i == 1 and word in PRONOUNS:
@@ -119,7 +124,7 @@ def _owner(chart: Chart, i: int, j: int) -> bool:
 
 def _name(chart: Chart, i: int) -> Iterator[Subject]:
     word = chart.words[i]
-    if chart.tokens[i].owns:
+    if chart.tokens[i].owns or word in PARTICLES:
         return
     plural = word.endswith("s") and not word.endswith("ss")
     yield Subject("term", "either" if plural and " " in word else "singular", terms=(Constant(word),))
@@ -345,7 +350,7 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         else:
             chart.trouble(i, "a number is neither all nor some: say `all`, `some` or `no`")
         return
-    if word in STRUCTURE or word in PREPOSITIONS:
+    if word in STRUCTURE or word in PREPOSITIONS or word in PARTICLES:
         return
     auxiliary = j < len(chart.words) and (chart.words[j] in ("are", "were", "do", "have") or chart.words[j] in MODALS)
     if chart.is_name(i) and not auxiliary and any(_is_third(chart, at) for at in (i + 1, j - 1) if at < j):

@@ -133,7 +133,7 @@ class ProblemReader:
         meant = [each for each in found.readings if _names(each) <= heard]
         if len(meant) != 1:
             return found, work
-        return replace(meant[0], conventions=(*meant[0].conventions, TWINS)), work
+        return _chosen(meant[0]), work
 
     def context(self) -> list[Reading | Refusal]:
         """Read the sentences of the context; one may begin with a pronoun for whom alone the one before is about."""
@@ -170,7 +170,7 @@ class ProblemReader:
             return found
         told = {name for each in self.context() if isinstance(each, Reading) for name in constants(each.formula)}
         meant = [each for each in found.readings if (named := constants(each.formula)) and set(named) <= told]
-        return meant[0] if len(meant) == 1 else found
+        return _chosen(meant[0]) if len(meant) == 1 else found
 
     def _respelled(self) -> str:
         """Return what is asked with a name of several words as the context has it: Ann lee, who is Ann Lee."""
@@ -191,6 +191,10 @@ class ProblemReader:
 def is_turned(read: Reading) -> bool:
     """Say whether a sentence has the order of a question: is Tom rich, may Tom win, had Tom a car."""
     return read.tokens[0].word in AUXILIARIES and not read.tokens[0].is_name
+
+
+def _chosen(read: Reading) -> Reading:
+    return replace(read, conventions=(*read.conventions, TWINS))
 
 
 def _names(read: Reading) -> set[str]:

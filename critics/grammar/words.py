@@ -34,6 +34,7 @@ GENDERS = {"his": CLASSES["his"], "her": CLASSES["her"]}
 REFLEXIVES = _listed("himself herself itself themselves")
 OBJECTS = _listed("him them her")
 RELATIVE = _listed("who that which")
+DAYS = _listed("today tonight tomorrow yesterday now")
 ARTICLES = _listed("a an the")
 PREPOSITIONS = CLASSES["prepositions"]
 PLACES = _listed("in on at near under behind inside outside above below over")

@@ -46,6 +46,8 @@ class Case:
     told: tuple[Told, ...]
     is_whole: bool
     """True if each sentence of the context is read."""
+    chosen: tuple[str, ...] = ()
+    """Sentences with two readings, of which others decide."""
     granted: frozenset[str] = frozenset()
     """Keys of the premises that no sentence says, for they tell what words mean."""
 

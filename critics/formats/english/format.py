@@ -21,9 +21,9 @@ class English(Format):
 
     def restored(self, evidence: Any) -> Restored:
         written: Any = evidence.get("formulas")
-        if written is not None and set(written) - {"axioms"} == {"conventions"}:
+        if written is not None and set(written) - {"axioms", "two_readings"} == {"conventions"}:
             # The grammar read the sentences: no model wrote formulas.
-            return evidence["completion"], written
+            return evidence["completion"], {key: value for key, value in written.items() if key != "two_readings"}
         return evidence["completion"], {key: value for key, value in evidence.items() if key == "formulas"}
 
     def proved(self, attempt: Attempt, spans: Sequence[Span]) -> str:

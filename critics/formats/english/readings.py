@@ -234,6 +234,8 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
     goal = statements.goal(exclusive=exclusive)
     if goal is None:
         raise Refusal(CriticError, "context_not_read", f"the question {problem.question!r} is not read")
+    for each in read:
+        statements.note(each)
     premises = tuple(each.exclusive if exclusive else each.formula for each in read)
     premises += tuple(statements.declared(exclusive=exclusive))
     told: list[Told] = []
@@ -255,7 +257,8 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
         raise BadMove(often, said[often].passage.text, refusal)
     granted = [] if settled(problem) in CONVENTIONS else _granted(statements, [*premises, goal], told)
     is_whole = len(read) == len(context)
-    return Case((*premises, *granted), places, goal, tuple(told), is_whole, frozenset(map(fo.key, granted)))
+    keys = frozenset(map(fo.key, granted))
+    return Case((*premises, *granted), places, goal, tuple(told), is_whole, tuple(statements.chosen), keys)
 
 
 def _granted(statements: Statements, formulas: Sequence[fo.Formula], told: Sequence[Told]) -> list[fo.Formula]:
@@ -354,9 +357,9 @@ def _with_formulas(
         if text and formula is None:
             raise BadMove(index, line.passage.text, Refusal(Malformed, "not_read", f"{text!r} is not read"))
         is_denial = formula is not None and any(isinstance(part, fo.Not) for part in fo.subformulas(formula))
-        if isinstance(move, Claim) and not is_denial and "modus tollens" in line.passage.text.lower():
+        if isinstance(move, Claim) and not is_denial and phrases.DENYING_RULES.search(line.passage.text):
             # Attack: a step under the name of another. By modus tollens, Pip is a bird.
-            why = Refusal(Unproved, "unsupported_sentence", "modus tollens ends in a denial")
+            why = Refusal(Unproved, "unsupported_sentence", "a rule of this name ends in a denial")
             raise BadMove(index, line.passage.text, why)
         read[at] = formula
     return [(move, read[at]) for at, (move, _) in enumerate(found)]
@@ -388,7 +391,8 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     declared = axioms_of(problem)
     if text_contradicts(problem, answer, "given" if declared else "none"):
         raise Refusal(Unproved, "text_says_otherwise", "a translator reads the text otherwise")
-    read_as = {SETTLED: settled(problem), **({AXIOMS: list(declared)} if declared else {})}
+    beside = {AXIOMS: list(declared), "two_readings": list(case.chosen)}
+    read_as = {SETTLED: settled(problem), **{name: told for name, told in beside.items() if told}}
     grade = "given" if declared else "aligned"
     made = chain_certificate(problem, answer, grade, text, read_as, case.premises, case.goal, outcome, models)
     return Certified(answer, made)

@@ -327,8 +327,6 @@ class Reasoner(Trying):
 
     def _is_guised(self, part: Formula, move: moves.Claim) -> bool:
         """Say whether a premise is said to follow that is not asked, nor follows from what the text has told."""
-        if key(part) == key(self.case.goal):
-            return False
         others = [claim for claim in self.claims if key(claim) != key(part)]
         own = [place for claim in others if (place := self.known.keys.get(key(claim))) is not None]
         told = {key(step.says) for step in self.steps[:-1]}

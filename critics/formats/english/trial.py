@@ -172,7 +172,8 @@ class Trial:
         for clause in claim.said:
             at = self.ledger.find(clause)
             is_stated = at is not None and self.ledger.entries[at].step.how == "context"
-            if at in self._last or (at is not None and (not is_stated or clause in self.language.goal)):
+            is_asked = clause in self.language.goal and clause.canonical() in self._said
+            if at in self._last or (at is not None and (not is_stated or is_asked)):
                 continue
             steps = [set(step.premises) for step in self.ledger.steps(clause)]
             said = {one for used in steps for one in used if self.ledger.entries[one].clause.canonical() in self._said}

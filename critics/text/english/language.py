@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 
 from critics.grammar import reader as grammar
 from critics.grammar.chart import Conventions
+from critics.grammar.text import TWINS
 from critics.problem import Formal, Problem
 from critics.replay.certificate import CONTROLLED
 from critics.replay.clauses import Implication, clause_of, denied, fact, is_consistent, read_clause
@@ -222,6 +223,8 @@ def _by_grammar(dataset: str, context: str, question: str) -> ProblemLanguage:
 def _clauses(found: grammar.Reading | grammar.Refusal, namer: Namer) -> Said:
     if isinstance(found, grammar.Refusal):
         raise Unread(f"{found.word}: {found.why}")
+    if TWINS in found.conventions:
+        raise Unread("it has two readings, and other sentences decide")
     if found.exclusive != found.formula or re.search(r"\bonly\b", found.text, re.IGNORECASE):
         raise Unread("`either` may mean one or both, and `only` that there are such things too")
     return clauses_of(found.formula, namer)

@@ -10,7 +10,7 @@ from critics.text.english import moves
 from critics.text.english.discourse import moves as moves_of
 from critics.text.english.language import ProblemLanguage, Said
 from critics.text.english.passage import Passage, TextSentence
-from critics.text.english.phrases import DENIALS
+from critics.text.english.phrases import DENIALS, DENYING_RULES
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Outline:
         passage = line.passage.part(0)
         found = moves_of(passage.text, self._reads, self.question, self._is_fact)
         # Attack: by modus tollens, Pip is a bird. The first-order critic holds the step to its name.
-        if found is None or "modus tollens" in passage.text.lower():
+        if found is None or DENYING_RULES.search(passage.text):
             return (UnreadSentence(),)
         try:
             return tuple(_Units(self, passage).units(found)) or (Filler(),)

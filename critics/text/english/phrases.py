@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ANY_CASE = re.IGNORECASE
+DENYING_RULES = re.compile(r"modus tollens|contrapositi(?:on|ve)|reductio", ANY_CASE)
+"""Rules by whose names a denial is inferred."""
 _HEAD = re.compile(r"\[(?P<name>[A-Z_]+)(?P<each> each)?(?P<cased> cased)?\]")
 _PART = re.compile(r"<(?P<name>[A-Z]\w+)> (?P<pattern>.+)")
 _parts: dict[str, str] = {}

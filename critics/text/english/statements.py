@@ -9,7 +9,7 @@ from critics.grammar.lexicon import is_plural
 from critics.grammar.meaning import both
 from critics.grammar.reader import Reading
 from critics.grammar.subjects import ALL_THE
-from critics.grammar.text import is_turned, problem_reader, sentences, speaks_of_one, without_the
+from critics.grammar.text import TWINS, is_turned, problem_reader, sentences, speaks_of_one, without_the
 from critics.grammar.words import FUNCTION, PREPOSITIONS, is_person
 from critics.logic.first_order.shapes import is_fact
 from critics.problem import AXIOMS, SETTLED, Problem
@@ -120,6 +120,8 @@ class Statements:
         self._speaks_of_texts = ABOUT_TEXT.search(joined) is not None
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
         self._has_would = re.search(r"\bwould\b", joined) is not None
+        self.chosen: dict[str, None] = {}
+        """Sentences with two readings, of which others decide."""
         self._last: str | None = None
         self._work = 0
         self._rule: tuple[int, frozenset[str]] | None = None
@@ -132,6 +134,10 @@ class Statements:
         """The thing that the last statement began with."""
         self._told: dict[str, set[Formula]] = {}
         """What was said by statements that began with a thing, and its denials, by the thing."""
+
+    def note(self, read: Reading) -> None:
+        """Keep a sentence of two readings for the certificate."""
+        self.chosen |= {read.text.rstrip(".?!"): None} if TWINS in read.conventions else {}
 
     def declared(self, *, exclusive: bool) -> list[Formula]:
         """Return the formulas of declared knowledge; raises `Refusal` where a sentence of it is not read."""
@@ -166,6 +172,7 @@ class Statements:
         found = self.problem.question()
         if not isinstance(found, Reading):
             return None
+        self.note(found)
         return found.exclusive if exclusive else found.formula
 
     def formula(self, text: str, *, exclusive: bool, last: str | None = None) -> Formula | None:
@@ -173,6 +180,7 @@ class Statements:
         found = self.reading(text, last)
         if found is None:
             return None
+        self.note(found)
         formula = found.exclusive if exclusive else found.formula
         return formula if self._has_duties else concluded(formula)
 
