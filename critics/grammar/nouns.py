@@ -167,6 +167,8 @@ def _can_end(chart: Chart, i: int, last: int, j: int) -> bool:
     word = chart.words[last]
     if chart.tokens[last].owns:
         return False
+    if third(word) and not is_plural(word) and last > i and chart.is_name(last - 1):
+        return False  # All Tom likes is red.
     if word in POSTPOSED or is_adverb(word) or (last > i and word.endswith("ed") and is_participle(word)):
         return False
     verbal = verb_forms().participle.get(word, word) != word
@@ -213,6 +215,8 @@ def modifiers(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]
     if word in ("including", "excluding", "regarding", "concerning"):
         chart.bar(i, "write a sentence of its own for what is included")
         return
+    if is_base(word) and i + 1 < j and chart.is_name(i + 1):
+        return  # Everyone save Tom, all bar Ann.
     if word == "used" and chart.words[i + 1 : i + 2] == ("to",):
         return
     verb = third(word) is not None and not is_participle(word)

@@ -20,7 +20,9 @@ from critics.grammar.words import (
     RELATIVE,
     SITUATIONS,
     SOMEONE,
+    STATES,
     STRUCTURE,
+    WEATHER,
     Number,
     is_person,
 )
@@ -76,8 +78,9 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
         # Polish is a polish; Turkey is food, of a problem that has Turkey and turkey.
         chart.bar(i, "it may be a name, or the kind: say `every` or `a`, or do not begin with it")
     said = chart.tokens[j + 1 : j + 2] if chart.has(j, j + 1, "is", "was") else ()
-    if alone and said and said[0].is_name and not said[0].owns and " " not in word and word not in known.names:
-        # Ill is Kai, nowhere is Kai ill.
+    is_plain = is_adj(word) or word in STATES or word in known.lower - known.names
+    if alone and said and said[0].is_name and not said[0].owns and is_plain:
+        # Ill is Kai.
         chart.bar(i, "what is said may stand in front: begin with whom it is said of")
     if j - i == 1 and chart.is_name(i):
         yield from _name(chart, i)
@@ -163,7 +166,10 @@ def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[
         chart.notes.add("pronoun: the first that was named")
         possible = possible[:1]
     end = next((at for at in range(i + 1, len(chart.words)) if chart.words[at] in _ENDS), len(chart.words))
-    if word == "it" and possible and set(chart.words[i + 1 : end]) & SITUATIONS and _happens(possible[0], referents):
+    said = set(chart.words[i + 1 : end])
+    # A cat is white unless it is cold.
+    is_weather = said & WEATHER and chart.words[i - 1] in ("if", "unless", "whenever") and i > 1
+    if word == "it" and possible and (is_weather or (said & SITUATIONS and _happens(possible[0], referents))):
         chart.bar(i, "`it` may be the weather, the time, or what happens: name what is meant")
     elif len(possible) == 1 and getattr(possible[0], "name", "").startswith("a "):
         chart.trouble(i, "it may stand for something that has no name: name what is meant")
