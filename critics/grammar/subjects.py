@@ -80,7 +80,6 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
     said = chart.tokens[j + 1 : j + 2] if chart.has(j, j + 1, "is", "was") else ()
     is_plain = is_adj(word) or word in STATES or word in known.lower - known.names
     if alone and said and said[0].is_name and not said[0].owns and is_plain:
-        # Ill is Kai.
         chart.bar(i, "what is said may stand in front: begin with whom it is said of")
     if j - i == 1 and chart.is_name(i):
         yield from _name(chart, i)
@@ -167,7 +166,6 @@ def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[
         possible = possible[:1]
     end = next((at for at in range(i + 1, len(chart.words)) if chart.words[at] in _ENDS), len(chart.words))
     said = set(chart.words[i + 1 : end])
-    # A cat is white unless it is cold.
     is_weather = said & WEATHER and chart.words[i - 1] in ("if", "unless", "whenever") and i > 1
     if word == "it" and possible and (is_weather or (said & SITUATIONS and _happens(possible[0], referents))):
         chart.bar(i, "`it` may be the weather, the time, or what happens: name what is meant")
