@@ -78,8 +78,9 @@ def _lists_heads(chart: Chart, at: int, j: int) -> bool:
 def _tells_how(chart: Chart, at: int, j: int) -> bool:
     """Say whether what is so in one way is perhaps not so: a pilot by day, a winner on paper, a judge in a film."""
     word = chart.words[at]
-    named = at + 1 < j and chart.is_name(at + 1) and not chart.tokens[at + 1].owns
-    placed = named and word in ("in", "at", "near", "from") and not (at + 2 < j and chart.is_content(at + 2))
+    name = at + 1 + chart.has(at + 1, at + 2, "the")
+    named = name < j and chart.is_name(name) and not chart.tokens[name].owns
+    placed = named and word in ("in", "at", "near", "from") and not (name + 1 < j and chart.is_content(name + 1))
     # An order above 100 euros.
     placed = placed or (
         word in BOUNDS and at + 1 < j and (chart.words[at + 1].isdigit() or chart.words[at + 1] in NUMBERS)

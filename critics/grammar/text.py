@@ -107,6 +107,8 @@ class ProblemReader:
     def read_at_cost(self, text: str) -> tuple[Reading | Refusal, int]:
         """Read one statement with the words of the problem; return with it the number of spans that it took."""
         found, work = self._meant(self.frames.without(text))
+        if isinstance(found, Refusal) and found.why == PLAIN_WHY and (other := _respelled(text, self.said)) != text:
+            return self.read_at_cost(other)
         if isinstance(found, Reading) and self.reader.conventions.states == "refuse":
             if not self.memory:
                 told = (self._meant(each)[0] for each in (*self.said, self.asked))
@@ -164,21 +166,11 @@ class ProblemReader:
         Of two readings the one is meant whose names are the context's: is Paul allergic to milk, of no `Paul allergic`.
         """
         found = self.read_at_cost(self.asked)[0]
-        if isinstance(found, Refusal) and found.why == PLAIN_WHY and (asked := self._respelled()) != self.asked:
-            found = self.read_at_cost(asked)[0]
         if not isinstance(found, Refusal) or not found.readings:
             return found
         told = {name for each in self.context() if isinstance(each, Reading) for name in constants(each.formula)}
         meant = [each for each in found.readings if (named := constants(each.formula)) and set(named) <= told]
         return _chosen(meant[0]) if len(meant) == 1 else found
-
-    def _respelled(self) -> str:
-        """Return what is asked with a name of several words as the context has it: Ann lee, who is Ann Lee."""
-        asked = self.asked
-        for name in sorted({name for text in self.said for name in _SEVERAL.findall(text)}, key=len):
-            first, rest = name.split(" ", 1)
-            asked = re.sub(rf"\b{first} (?i:{rest})\b", name, asked)
-        return asked
 
     def stated(self, text: str) -> Reading | Refusal:
         """Read a sentence of the context, or an axiom."""
@@ -209,6 +201,19 @@ def _with_kinds(read: Reading, kinds: dict[str, str]) -> Reading:
         note = (*read.conventions, f"{name}: a {kind.predicate}")
         read = replace(read, formula=said, exclusive=exclusive, conventions=note)
     return read
+
+
+@lru_cache(maxsize=32)
+def _spellings(said: tuple[str, ...]) -> dict[re.Pattern[str], str]:
+    names = sorted({name for text in said for name in _SEVERAL.findall(text)}, key=len)
+    return {re.compile(rf"\b{name.split(' ', 1)[0]} (?i:{name.split(' ', 1)[1]})\b"): name for name in names}
+
+
+def _respelled(text: str, said: tuple[str, ...]) -> str:
+    """Return a text with names of several words as a context has them: Ann lee, who is Ann Lee."""
+    for spelling, name in _spellings(said).items():
+        text = spelling.sub(name, text)
+    return text
 
 
 def _named(before: Reading | Refusal, text: str) -> str | None:

@@ -40,6 +40,11 @@ def is_contradicted(known: Knowledge, claims: Iterable[Formula]) -> bool:
     return any(known.shows(negated(part), rule) for part in parts for rule in _rules(known))
 
 
+def is_part(formula: Formula, claims: Sequence[Formula]) -> bool:
+    """Say whether a claim is a part of another: Tom is a cat and warm, which means that he is warm."""
+    return any(key(formula) in map(key, conjuncts(claim)) and key(claim) != key(formula) for claim in claims)
+
+
 def by_cases(known: Knowledge, claim: Formula) -> RuleSupport | None:
     """Return the alternative each of whose cases gives a claim with facts and one rule; None where there is none."""
     for place in known.rules:
@@ -59,7 +64,6 @@ class Trying:
 
     def __init__(self, case: Case, known: Knowledge) -> None:
         self.case, self.known = case, known
-        self.granted = [place for place, said in enumerate(known.formulas) if key(said) in case.granted]
         self.steps: list[Step] = []
         self.unsaid: dict[str, None] = {}
         self.claims: list[Formula] = []
@@ -134,8 +138,7 @@ class Trying:
             self.used.add(found.rule)
             self._refuse_if(found.rule in self.set_aside, "it needs a rule that is said not to be needed")
         self.steps.append(Step(self.index, part if supposed is None else supposed.implies(part)))
-        left = [self.known.formulas[place] for place in left_out(self.known, part, found.rule)]
-        self.unsaid |= {canonical(each): None for each in left if key(each) not in self.case.granted}
+        self.unsaid |= {canonical(self.known.formulas[place]): None for place in left_out(self.known, part, found.rule)}
         self.known.add(part)
         return found.rule
 

@@ -48,8 +48,8 @@ class Case:
     """True if each sentence of the context is read."""
     chosen: tuple[str, ...] = ()
     """Sentences with two readings, of which others decide."""
-    granted: frozenset[str] = frozenset()
-    """Keys of the premises that no sentence says, for they tell what words mean."""
+    num_granted: int = 0
+    """Number of the last premises, which no sentence says, for they tell what words mean."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from critics.replay.first_order import syntax as fo
 _NAME = "Zyx"
 _IT = fo.Constant(_NAME.lower())
 _OBJECT = re.compile(r"(?<=[a-z]) (?P<article>an?) (?=[a-z])")
-_ENDS = re.compile(r"(?<=\w)(?=[ ,.?!])|$")
+_ENDS = re.compile(r"(?=[,.?!]| (?:and|or|but|then|if|when|is|are|was|does|has)\b)|$")
 _WHOSE = POSSESSIVES | REFLEXIVES | PRONOUNS | OBJECTS
 _SUBJECT, _THING = fo.Variable("x"), fo.Variable("y")
-MAX_READ = 40
+MAX_READ = 12
 """Pairs of an object and its end that are tried for one sentence."""
 
 

@@ -34,6 +34,7 @@ from critics.grammar.lexicon import third_person
 from critics.grammar.meaning import filled
 from critics.grammar.reader import Reader, Reading
 from critics.grammar.subjects import ALL_THE
+from critics.logic.first_order.knowledge import Knowledge
 from critics.logic.first_order.solvers import Answer, can_fail, decide
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
@@ -257,8 +258,7 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
         raise BadMove(often, said[often].passage.text, refusal)
     granted = [] if settled(problem) in CONVENTIONS else _granted(statements, [*premises, goal], told)
     is_whole = len(read) == len(context)
-    keys = frozenset(map(fo.key, granted))
-    return Case((*premises, *granted), places, goal, tuple(told), is_whole, tuple(statements.chosen), keys)
+    return Case((*premises, *granted), places, goal, tuple(told), is_whole, tuple(statements.chosen), len(granted))
 
 
 def _granted(statements: Statements, formulas: Sequence[fo.Formula], told: Sequence[Told]) -> list[fo.Formula]:
@@ -275,7 +275,9 @@ def _is_open_anyway(premises: Sequence[fo.Formula], goal: fo.Formula) -> bool:
     `Every physician is rich. Tom is a doctor` leaves open what a reader does not.
     """
     for number, (*others, asked) in enumerate(_reworded([*premises, goal])):
-        if number >= MAX_REWORDED or decide(others, asked).result not in ("unknown", "inconsistent"):
+        known = Knowledge(others, [asked])
+        sides = [known.follows(each, range(len(others))) for each in (asked, fo.negated(asked))]
+        if number >= MAX_REWORDED or sides not in ([Answer.SATISFIABLE] * 2, [Answer.UNSATISFIABLE] * 2):
             return False
     return True
 
@@ -317,10 +319,17 @@ def _spelled(
         return
     atoms = {(part.predicate, len(part.arguments)) for part in _atoms(formulas)}
     names = list(map(fo.Constant, move.names))
+    unheard = {trait for trait in move.traits if trait[0] == " "}
     for predicate, arity in sorted(atoms):
-        if arity == len(names) and (len(names) > 1 or predicate in move.traits):
+        # A noun stands between blanks, within a phrase.
+        told = {each for each in move.traits if each == predicate or (each[0] == " " and each in f" {predicate} ")}
+        if arity == len(names) and (len(names) > 1 or told):
+            unheard -= told
             for arguments in permutations(names):
                 yield NotKnown(" ".join(move.names), both_ways=True), fo.Atom(predicate, arguments)
+    if unheard:
+        # Attack: nothing is known of Tom's car, and no sentence speaks of cars.
+        yield NotKnown(min(unheard), both_ways=True), None
 
 
 def _value(said: str, problem: Problem) -> str:

@@ -6,11 +6,11 @@ known. So is a citation of a premise that does not say so, or has nothing to do 
 
 import re
 
-from critics.formats.english.assumptions import Supposition, Trying
+from critics.formats.english.assumptions import Supposition, Trying, is_part
 from critics.formats.english.entailed_text import BadMove, Case, Outcome
 from critics.formats.english.reasons import can_apply, has_idle_part, is_idle, is_stated, is_unfounded, miscited, says
 from critics.logic.first_order.knowledge import Knowledge
-from critics.logic.first_order.shapes import asks_for, conditions, converses, is_fact, stronger
+from critics.logic.first_order.shapes import asks_for, conditions, converses, is_fact, of_some, stronger
 from critics.logic.first_order.solvers import Answer
 from critics.replay.first_order.syntax import (
     Compound,
@@ -24,7 +24,7 @@ from critics.replay.first_order.syntax import (
     predicates,
 )
 from critics.text.english import moves
-from critics.text.english.statements import possibility, ruled_out
+from critics.text.english.statements import possibility, ruled_out, speaks_of_abilities
 from critics.verdict import Malformed, Unproved
 from critics.verdict.conclusion import Refusal
 
@@ -39,12 +39,13 @@ class Reasoner(Trying):
         formulas = [formula for told in case.told for _, formula in told.moves if formula is not None]
         possible = [each for formula in formulas if (each := possibility(formula)) is not None]
         idle = [each for said in formulas for each in (*stronger(said), *conditions(said), *converses(said))]
+        self._has_abilities = speaks_of_abilities((*case.premises, case.goal))
         modal = [each for each in (*case.premises, case.goal) if possibility(each) is not None]
         self._has_modals, self._permitted = (
             bool(modal),
             {name for each in modal for name in predicates(each) if name.startswith(("may ", "can "))},
         )
-        super().__init__(case, Knowledge(case.premises, [*formulas, *possible, *idle, case.goal]))
+        super().__init__(case, Knowledge(case.premises, [*formulas, *possible, *idle, case.goal], case.num_granted))
         self.last_claims: list[Formula] = []
         self.value: str | None = None
         self.is_final = False
@@ -152,9 +153,9 @@ class Reasoner(Trying):
                 if move.of_context and not isinstance(self.before, moves.Aim):
                     raise self._bad("unsupported_sentence", "what contradicts the context is not said")
                 places = [at for number in move.cited for at in self._numbered(number)]
-                if places and not self.known.gives(negated(self.case.goal), places):
+                if places and not self.known.gives(negated(formula or self.case.goal), places):
                     raise self._bad("unsupported_sentence", "the premise that is cited does not contradict it")
-                self._supported(negated(self.case.goal if formula is None else formula), ())
+                self._supported(negated(formula or self.case.goal), ())
                 self.num_moves += 1
             case moves.Judged():
                 self._judged(move, formula)
@@ -208,9 +209,10 @@ class Reasoner(Trying):
             self.hoped = self.hoped or (self.index, self.text)
 
     def _claim(self, move: moves.Claim, formula: Formula) -> None:
-        formula = formula if self._has_modals else ruled_out(formula)
+        formula = formula if self._has_modals else ruled_out(formula, of_abilities=self._has_abilities)
         is_imagined = _WOULD.search(move.text) is not None and not any("would " in name for name in predicates(formula))
-        if is_imagined and self.supposed is None and not conditions(formula):
+        told = of_some(formula) if is_imagined and re.match("[Ii]f (?:some|an?) ", move.text) else formula
+        if is_imagined and self.supposed is None and not conditions(told):
             self._imagined(formula)
             return
         if self.supposed is not None and (move.of_cases or self.supposed.is_condition_of(formula)):
@@ -234,17 +236,16 @@ class Reasoner(Trying):
         groups = [self._numbered(number) for number in move.cited]
         cited = tuple(at for group in groups for at in group)
         self._check_promise(formula, move.promise)
-        if move.because:
+        if move.because and not (move.loosely and is_part(formula, self.claims[-move.because :])):
             self._rests(formula, move)
         elif move.inferred and not move.cited and is_unfounded(self.known, formula, self.claims):
             raise self._bad("unsupported_sentence", "it does not follow from what is said before it")
-        if key(formula) != key(self.case.goal) and is_idle(self.known, formula):
+        if key(formula) != key(self.case.goal) and is_idle(self.known, told):
             # Attack: if Ned is a newt then Pip is a bird, of a Pip that is one.
             raise self._bad("unsupported_sentence", "it says less than what is known")
         if cited:
             reasons = [part for claim in self.claims[len(self.claims) - move.because :] for part in conjuncts(claim)]
             beside = [self.known.keys[key(part)] for part in reasons if key(part) in self.known.keys]
-            beside += self.granted
             why = miscited(self.known, conjuncts(formula), groups, beside)
             self._refuse_if(why is not None, why or "")
         for part in conjuncts(formula):
@@ -258,8 +259,8 @@ class Reasoner(Trying):
                 # Attack: a premise of the context in the guise of a conclusion: Tom is kind, so Tom is a cat.
                 raise self._bad("unsupported_sentence", "it stands in the context, and does not follow from this")
 
-        if is_imagined and isinstance(formula, Compound):
-            self.would = Supposition(formula.operands[0], 0, [formula.operands[1]])
+        if is_imagined and isinstance(told, Compound):
+            self.would = Supposition(told.operands[0], 0, [told.operands[1]])
 
     def _possibility(self, formula: Formula) -> Formula | None:
         """Return what a claim says may be so, but for what the problem itself says that one may: drive a scooter."""
@@ -314,6 +315,7 @@ class Reasoner(Trying):
         given = tuple(place for place in own if place in self.known.rules)
         # Attack: Pip is a bird because Pip is a bird; since Ned is a newt, Pip is a bird.
         rules = [given] if given else [(), *((place,) for place in self.known.rules)]
+        rules += [(*given, place) for place in sorted(self.read_out)] if given and not is_fact(formula) else []
         found = next((rule for rule in rules if self.known.gives(formula, [*facts, *rule])), None)
         is_idle = found is None or any(
             self.known.gives(formula, [*facts, *(other for other in given if other != place)]) for place in given
@@ -398,7 +400,7 @@ class Reasoner(Trying):
     def _check_told(self, answer: Formula, *, spelled: bool) -> None:
         """Hold the answer to the text's own claims: they give it."""
         told = [place for claim in self.claims if (place := self.known.keys.get(key(claim))) is not None]
-        told += [*self.known.claimed(), *self.granted]
+        told += self.known.claimed()
         # Attack: true sentences that have nothing to do with the answer, and the answer behind them.
         if (spelled and key(answer) in map(key, self.known.formulas)) or self.known.gives(answer, told):
             return

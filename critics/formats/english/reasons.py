@@ -38,11 +38,13 @@ def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula])
     choices = [reason for reason in reasons if is_choice(reason)]
     others = [place for place in facts if key(known.formulas[place]) not in told]
     others = [place for place in others if not any(known.gives(choice, [place]) for choice in choices)]
+    own = [place for said in told if (place := known.keys.get(said)) is not None]
     is_step = False
     for rule in [(), *((place,) for place in known.rules)]:
         if known.gives(formula, [*facts, *rule]):
             is_step = True
             is_told = any(key(known.formulas[place]) in told for place in rule)
+            is_told |= any(place in known.granted and known.gives(formula, [*own, place]) for place in rule)
             if is_told or not known.gives(formula, [*others, *rule]):
                 return False
     return is_step
@@ -113,7 +115,7 @@ def miscited(
     cited = [at for group in groups for at in group]
     for part in parts:
         says = {place for place in cited if known.gives(part, [place])}
-        rules = [place for place in (*cited, *beside) if place in known.rules and not says]
+        rules = [place for place in (*cited, *beside, *known.granted) if place in known.rules and not says]
         for rule in rules:
             if known.gives(part, [*known.facts, rule]) and not known.gives(part, known.facts):
                 says |= {rule, *(place for place in cited if is_needed(known, part, place, rule))}
@@ -192,7 +194,7 @@ def _instance(formula: Formula, values: Mapping[str, Term]) -> Formula:
 
 def left_out(known: Knowledge, part: Formula, rule: int | None) -> list[int]:
     """Return the premises that a claim needs beside the claims before it; none where one premise says it."""
-    first, words, told = known.num_premises, predicates(part), known.claimed()
+    first, words, told = known.granted.start, predicates(part), known.claimed()
     stated = [[place] for place in range(first) if words <= predicates(known.formulas[place])]
     if (rule is not None and key(part) == key(known.formulas[rule])) or known.gives(part, told):
         return []

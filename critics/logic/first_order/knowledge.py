@@ -21,10 +21,14 @@ class RuleSupport:
 
 
 class Knowledge:
-    """Formulas that may be used, the premises first; `others` are those that will be asked about, or known later."""
+    """Formulas that may be used, the premises first; `others` are those that will be asked about, or known later.
 
-    def __init__(self, premises: Sequence[fo.Formula], others: Iterable[fo.Formula]) -> None:
+    The last premises, `num_granted` of them, tell what words mean: they may be used, and need not be said.
+    """
+
+    def __init__(self, premises: Sequence[fo.Formula], others: Iterable[fo.Formula], num_granted: int = 0) -> None:
         self.num_premises = len(premises)
+        self.granted = range(len(premises) - num_granted, len(premises))
         self.formulas: list[fo.Formula] = []
         self.facts: list[int] = []
         self.rules: list[int] = []
@@ -49,8 +53,8 @@ class Knowledge:
         self.keys.setdefault(fo.key(formula), place)
 
     def claimed(self) -> list[int]:
-        """Return the places of what was added behind the premises."""
-        return [place for place in (*self.facts, *self.rules) if place >= self.num_premises]
+        """Return the places of what was added behind the premises that are said."""
+        return [place for place in (*self.facts, *self.rules) if place >= self.granted.start]
 
     def forget(self, start: int) -> None:
         """Use nothing any more that was added at this place or later."""

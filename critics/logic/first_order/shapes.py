@@ -27,6 +27,17 @@ def conditions(formula: fo.Formula) -> list[fo.Formula]:
     return []
 
 
+def of_some(rule: fo.Formula) -> fo.Formula:
+    """Return a rule about all as what it says if there are some: if some cats barked, there would be some that bark."""
+    if isinstance(rule, fo.Quantified) and rule.quantifier is fo.Quantifier.ALL and conditions(rule.body):
+        condition = conditions(rule.body)
+        both = fo.Compound(fo.Operator.AND, (*condition, *stronger(rule.body)[:1]))
+        one = condition[0] if len(condition) == 1 else fo.Compound(fo.Operator.AND, tuple(condition))
+        some = (fo.Quantified(fo.Quantifier.SOME, rule.variable, each) for each in (one, both))
+        return fo.Compound(fo.Operator.IMPLIES, tuple(some))
+    return rule
+
+
 def asks_for(rule: fo.Formula, formula: fo.Formula) -> bool:
     """Say whether a rule has a condition of the same predicates as a formula."""
     while isinstance(rule, fo.Quantified):

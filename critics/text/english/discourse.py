@@ -207,7 +207,8 @@ class _Sentence:
         if match is None or not (about := wording.unquoted(match["about"])) or not self.reads(about):
             return None
         if "contra" in match["how"] or "conflict" in match["how"]:
-            return None if wording.cited(match) else [Judged("false", about)]
+            cites = wording.cited(match)
+            return [*([Contradicts(about, cited=cites)] if cites else []), Judged("false", about)]
         is_given = match["how"].lower().startswith(("stated", "given"))
         return [
             Claim(about, not is_given, Promise.QUOTED if is_given else Promise.NONE, wording.cited(match)),
@@ -250,7 +251,7 @@ class _Sentence:
         return None
 
     def _unknown(self, text: str, mode: Claim, depth: int) -> list[Move] | None:
-        if phrases.DENIES.search(text) is None:
+        if phrases.DENIES.search(text) is None or phrases.DENIALS.match(text) is not None:
             return None
         # Few texts of data sets speak of what nobody knows.
         from critics.text.english.doubts import doubt
@@ -286,7 +287,7 @@ class _Sentence:
             told = _ADVERB.sub("", part)
             told = told if self.reads(told) else finite(told)
             if not self.reads(told):
-                names = names_of(said) if found.is_topic else None
+                names = names_of(said) if found.is_topic or re.match(r"which |[A-Z]\w+'s ", said) else None
                 return None if names is None else [NoneAbout(*names, found.others, of_last=found.of_last)]
             is_of_last = found.of_last and told[:3] != "if "
             unknown.append(NotKnown(told, found.both_ways, found.directly, is_of_last))
@@ -336,7 +337,7 @@ class _Sentence:
         if match is not None:
             inferred = mode.inferred or (not mode.of_premises and bool(match["infers"] or match["shown"]))
             is_given = not match["infers"] and not match["shown"] and phrases.STATED.search(match[0])
-            cites = mode.cited or wording.cited(match)
+            cites = wording.cited(match) or mode.cited
             inner = replace(wording.promised(mode, is_given), inferred=inferred, cited=cites)
             if re.search(r"\balready\b|\bit(?: is|'s) .*\bknown\b", match[0], phrases.ANY_CASE):
                 # Attack: we already know, it is known, what nobody has said.

@@ -12,7 +12,10 @@ from critics.text.english import phrases
 from critics.text.english.phrases import ANY_CASE, NAME
 
 HEAD = re.compile(rf"(?:{phrases.DOUBTS.pattern})(?= |$)", ANY_CASE)
-_META = rf"(?:,? *(?:\b(?:the|a|an|any|our|these|those|this|that) )?\b(?:{phrases.NOUNS}|{phrases.WORDS})\b(?!'))*"
+_META = (
+    rf"(?:,? *(?!which \w+ (?-i:[A-Z]))(?:\b(?:the|a|an|any|our|these|those|this|that) )?"
+    rf"\b(?:{phrases.NOUNS}|{phrases.WORDS})\b(?!'))*"
+)
 ABOUT = re.compile(rf"{_META},? *(?P<how>\b(?:whether or not|whether|(?<!that )if)\b)? *", ANY_CASE)
 _DIRECT = re.compile(r"\b(?:direct|directly|explicit|explicitly)\b", ANY_CASE)
 _OTHERS = re.compile(r"\b(?:others?|else|rest|further|additional|more)\b", ANY_CASE)
@@ -83,12 +86,14 @@ def finite(topic: str) -> str:
             topic,
         )
         return topic if linked is None else f"{linked['name']} is {linked['rest']}"
+    # Cats being warm, cats liking milk.
+    are_many = match["name"].islower() and match["name"][:4] != "the "
     if match["form"] == "being":
-        return f"{match['name']} is {match['verb'] or ''}{match['rest']}"
+        return f"{match['name']} {'are' if are_many else 'is'} {match['verb'] or ''}{match['rest']}"
     base = gerund(match["form"])
     if base is None:
         return topic
-    verb = f"does not {base}" if match["verb"] else third_person(base)
+    verb = f"{'do' if are_many else 'does'} not {base}" if match["verb"] else base if are_many else third_person(base)
     return f"{match['name']} {verb} {match['rest']}"
 
 
@@ -99,18 +104,23 @@ def rule_of(topic: str) -> str | None:
 
 
 def names_of(topic: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the objects that a topic is about, and the adjectives for its traits; None where it is none."""
+    """Return the objects that a topic is about, and the adjectives for its traits; None where it is none.
+
+    Of `Mike's visa type` the noun between blanks: nothing is known that is said of a visa.
+    """
     match = phrases.BETWEEN.fullmatch(topic)
     if match is not None:
         return (match["one"].lower(), match["other"].lower()), ()
     match = phrases.OF_NAME.fullmatch(topic)
     if match is None:
         return None
-    name = match["name"] or match["name2"] or match["name3"]
+    name = match["name"] or match["name2"] or match["name3"] or match["name4"]
+    if match["kind"]:
+        return (name.lower(),), (f" {match['kind']} ",)
     adjectives: list[str] = []
     for trait in re.findall(r"[a-z]+", re.sub(r"\b(?:or|and)\b", "", match["traits"] or match["traits2"] or "")):
         known = _TRAITS.get(trait) or trait.removesuffix("ness")
-        if known == trait:
+        if known == trait and "'" not in topic:
             return None
-        adjectives += known.split()
+        adjectives += [f" {trait} "] if known == trait else known.split()
     return (name.lower(),), tuple(adjectives)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from critics.grammar.chart import Conventions
-from critics.grammar.lexicon import is_plural
+from critics.grammar.lexicon import is_noun_too, is_plural
 from critics.grammar.meaning import both
 from critics.grammar.reader import Reading
 from critics.grammar.subjects import ALL_THE
@@ -49,6 +49,13 @@ _SOMEONE = "Zyx"
 """Stands for whoever a pronoun means while a sentence is taken apart."""
 
 
+def _without(mark: str, name: str) -> str:
+    """Return a predicate without its modal; a verb that is a noun too as the grammar names it: do bark."""
+    plain = name.removeprefix(mark)
+    is_verb = not mark.endswith("be ") and " " not in plain and is_noun_too(plain)
+    return f"do {plain}" if is_verb else plain
+
+
 def possibility(formula: Formula) -> Formula | None:
     """Return what a claim says may be so; None where it says that something is so."""
     found: list[Atom] = []
@@ -59,20 +66,29 @@ def possibility(formula: Formula) -> Formula | None:
         for mark in _MAY:
             if part.predicate.startswith(mark):
                 found.append(part)
-                return Atom(part.predicate.removeprefix(mark).removeprefix("potentially "), part.arguments)
+                return Atom(_without(mark, part.predicate).removeprefix("potentially "), part.arguments)
         return part
 
     stripped = plain(formula)
     return stripped if found else None
 
 
-def ruled_out(formula: Formula) -> Formula:
-    """Read what cannot be so as what is not so, of one or of all: no cat can be a dog."""
+def speaks_of_abilities(formulas: Sequence[Formula]) -> bool:
+    """Say whether some formula tells what one can do."""
+    return any(name.startswith(("can ", "could ")) for formula in formulas for name in predicates(formula))
+
+
+def ruled_out(formula: Formula, *, of_abilities: bool) -> Formula:
+    """Read what cannot be so as what is not so, of one or of all: no cat can be a dog.
+
+    Where the problem is `of_abilities` itself, that Tom cannot swim is not that he does not.
+    """
     match formula:
-        case Not(Atom(predicate=name)) if name.startswith(("can ", "could ")):
-            return possibility(formula) or formula
+        case Not(Atom(predicate=name, arguments=terms)) if name.startswith(("can ", "could ")):
+            plain = possibility(formula)
+            return plain or (formula if of_abilities else Not(Atom(_without(f"{name.split(' ')[0]} ", name), terms)))
         case _:
-            return rebuilt(formula, ruled_out)
+            return rebuilt(formula, lambda part: ruled_out(part, of_abilities=of_abilities))
 
 
 def concluded(formula: Formula) -> Formula:
@@ -82,7 +98,7 @@ def concluded(formula: Formula) -> Formula:
     name, denied = formula.predicate, formula.predicate.startswith("not must ")
     for mark in _MUST:
         if name.removeprefix("not ").startswith(mark) and (denied or not name.startswith("not ")):
-            plain = Atom(name.removeprefix("not ").removeprefix(mark), formula.arguments)
+            plain = Atom(_without(mark, name.removeprefix("not ")), formula.arguments)
             return Not(plain) if denied else plain
     return formula
 
@@ -117,7 +133,8 @@ class Statements:
         self.problem = problem_reader(context, question, conventions, axioms)
         self.axioms = axioms
         joined = " ".join([*self.problem.said, self.problem.asked])
-        self._speaks_of_texts = ABOUT_TEXT.search(joined) is not None
+        self._spoken_of = {word.lower() for word in ABOUT_TEXT.findall(joined)}
+        """Words about texts that the problem has as well: `is commonly known as`, `in the US`."""
         self._has_duties = re.search(r"\b(?:must|has to|have to|should)\b", joined) is not None
         self._has_would = re.search(r"\bwould\b", joined) is not None
         self.chosen: dict[str, None] = {}
@@ -282,7 +299,7 @@ class Statements:
 
     def _read(self, text: str) -> Reading | None:
         text = self.problem.frames.without(text)
-        is_about_texts = ABOUT_TEXT.search(text) is not None and not self._speaks_of_texts
+        is_about_texts = not self._spoken_of.issuperset(word.lower() for word in ABOUT_TEXT.findall(text))
         if not text or " - " in text or _GOES_ON.match(text) or is_about_texts:
             return None
         reflexive = _REFLEXIVE.fullmatch(text)

@@ -1,0 +1,129 @@
+"""Turns of real chains of thought: sources, doubts and contradictions, and what only looks like them."""
+
+import pytest
+
+import certistar
+
+HORSES = "All horses have hooves. No humans have hooves. Some ponies are horses."
+VISA = (
+    "Clerks in Rome have either a red visa or a blue visa. A clerk in Rome with a red visa needs to pay if the clerk "
+    "wants to stay in Rome. Mike is a clerk. Mike needs to pay if he wants to stay in Rome. Ida has a red visa."
+)
+CUP = "The last cup was in Rome. Ann Lee won the last cup. Tom is a judge in the UK. "
+CUP += "Every judge in the UK is commonly known."
+
+
+def is_certified(context: str, question: str, text: str) -> bool:
+    return certistar.judge(context, question, text).verdict == "certified"
+
+
+@pytest.mark.parametrize(
+    ("said", "holds"),
+    [
+        ("No humans are horses, since no humans have hooves", True),
+        ("No humans are horses, since some ponies are horses", False),
+        ("No humans are ponies, since no humans have hooves", False),
+    ],
+)
+def test_one_rule_may_be_the_reason_where_the_other_was_just_read_out(said: str, holds: bool) -> None:
+    text = f"All horses have hooves. {said}. So the statement is false."
+    assert is_certified(HORSES, "Some humans are horses.", text) is holds
+    assert not is_certified(HORSES, "Some humans are horses.", f"{said}. So the statement is false.")
+
+
+@pytest.mark.parametrize(
+    ("said", "holds"),
+    [
+        (
+            "If some humans were horses, they would have hooves, which contradicts that no humans have hooves",
+            True,
+        ),
+        ("If a human was a horse, then the human would have hooves, which is not possible", True),
+        (
+            "If some humans were horses, they would have hooves, which contradicts that all horses have hooves",
+            False,
+        ),
+        (
+            "If some ponies were horses, they would have hooves, which contradicts that no humans have hooves",
+            False,
+        ),
+        ("If a pony was a horse, then the pony would have hooves, which is not possible", False),
+        (
+            "If some humans were ponies, they would have hooves, which contradicts that no humans have hooves",
+            False,
+        ),
+    ],
+)
+def test_what_would_be_if_there_were_some_contradicts_what_it_denies(said: str, holds: bool) -> None:
+    text = f"All horses have hooves, and no humans have hooves. {said}. Therefore, the statement is false."
+    assert is_certified(HORSES, "Some humans are horses.", text) is holds
+
+
+@pytest.mark.parametrize(
+    ("said", "holds"),
+    [
+        (
+            "From the first premise, the last cup was in Rome, and from the second premise, Ann Lee won the last cup",
+            True,
+        ),
+        (
+            "From the first premise, the last cup was in Rome, and from the third premise, Ann Lee won the last cup",
+            False,
+        ),
+        (
+            "From the second premise, the last cup was in Rome, and from the second premise, Ann Lee won the last cup",
+            False,
+        ),
+        ("The statement that the last cup was not in Rome contradicts premise 1", True),
+        ("The statement that the last cup was not in Rome contradicts premise 2", False),
+        ("It is not true that the last cup was not in Rome, so the statement is false", True),
+        ("It is not true that Ann Lee won the last cup, so the statement is false", False),
+        ("Tom is a judge in the UK, which means that Tom is a judge. The last cup was in Rome", True),
+        ("Ann lee won the last cup. The last cup was in Rome", True),
+        ("Ann lee is a judge. The last cup was in Rome", False),
+    ],
+)
+def test_sources_and_denials_are_held_to(said: str, holds: bool) -> None:
+    text = f"The last cup was in Rome. {said}. Therefore, the statement is false."
+    assert is_certified(CUP, "The last cup was not in Rome.", text) is holds
+
+
+def test_a_word_of_texts_that_the_context_has_lets_in_no_other() -> None:
+    text = "Tom is a judge in the UK. So Tom is commonly known, and the statement is {}."
+    assert is_certified(CUP, "Tom is commonly known.", text.format("true"))
+    assert not is_certified(CUP, "Tom is commonly known.", text.format("false"))
+    assert not is_certified(CUP, "The statement is true.", "Tom is a judge in the UK. So the statement is true.")
+
+
+@pytest.mark.parametrize(
+    ("doubt", "holds"),
+    [
+        ("We have no information about Mike's visa type.", True),
+        ("We do not know which visa Mike has.", True),
+        ("We have no information about Ida's visa type.", False),
+        ("We have no information about Mike's car type.", False),
+        ("We do not know which car Mike has.", False),
+    ],
+)
+def test_nothing_is_known_of_what_a_phrase_of_the_context_names(doubt: str, holds: bool) -> None:
+    text = f"Mike is a clerk. However, {doubt[0].lower() if doubt[0] != 'I' else 'I'}{doubt[1:]} "
+    text += "So it is unknown whether Mike has a blue visa. Answer: unknown"
+    assert is_certified(VISA, "Mike has a blue visa.", text) is holds
+
+
+def test_kinds_and_names_of_several_words_are_doubted_about_as_others_are() -> None:
+    context = "Some owls are old. All owls hunt. All that hunt are birds. Some birds are old. Ann Lee is an owl."
+    text = "The premises do not tell us anything about {}. So it is unknown whether all owls are old. Answer: unknown"
+    assert is_certified(context, "All owls are old.", text.format("owls being old"))
+    assert is_certified(context, "All owls are old.", text.format("Ann Lee being old"))
+    for known in ("Ann Lee being an owl", "owls hunting", "Ann Lee hunting"):
+        assert not is_certified(context, "All owls are old.", text.format(known)), known
+
+
+def test_what_cannot_be_so_is_not_so_unless_the_problem_speaks_of_what_one_can() -> None:
+    text = "No bird swims, and Tom is a bird. So Tom cannot swim. The answer is no."
+    assert is_certified("No bird swims. Tom is a bird.", "Does Tom swim?", text)
+    assert not is_certified("No bird swims. Tom is a bird. All fish can swim.", "Does Tom swim?", text)
+    assert not is_certified("No bird swims. Tom is a bird.", "Can Tom swim?", text)
+    text = "The dog barks or the cat purrs. The cat does not purr. So the dog must bark. The answer is yes."
+    assert is_certified("The dog barks or the cat purrs. The cat does not purr.", "Does the dog bark?", text)
