@@ -249,4 +249,4 @@ def test_what_is_read_of_a_generated_sentence_is_what_it_says() -> None:
         seen[isinstance(found, Reading)] += 1
         if isinstance(found, Reading):
             assert all(value(found.formula, model, {}) == says(model) for model in MODELS), (text, str(found.formula))
-    assert seen[True] > 0.6 * NUM_SENTENCES, seen
+    assert seen[True] > 0.55 * NUM_SENTENCES, seen

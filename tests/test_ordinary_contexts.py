@@ -151,7 +151,7 @@ def test_a_sentence_of_a_context_begins_with_a_pronoun_where_one_alone_can_be_me
         ("Tom is a stranger in the town.", '"stranger in _"(tom, "the town")'),
         ("Camelot is a castle in the film.", '"castle in _"(camelot, "the film")'),
         ("Orders above 100 euros are free.", '∀x. ((order(x) ∧ "above 100 euro"(x)) → free(x))'),
-        ("Hives without a queen are weak.", '∀x. ((hive(x) ∧ ¬"have queen"(x)) → weak(x))'),
+        ("A hive without a queen is weak.", '∀x. ((hive(x) ∧ ¬"have queen"(x)) → weak(x))'),
         ("A judge with Ann is dead.", None),
         ("A nurse who works on Ward 4 must nap.", '∀x. ((nurse(x) ∧ "work on _"(x, "ward 4")) → "must nap"(x))'),
         ("A nurse who works on Ward 4 must be dead.", None),

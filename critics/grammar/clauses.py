@@ -346,9 +346,11 @@ def _is_of_a(chart: Chart, i: int, at: int, j: int) -> bool:
     if chart.has(at, j, "or", *OPENERS) or (words[at] not in BE and chart.has(at, j, "if", "not", "never")):
         return False
     if words[at] in BE:
-        # A judge with a beard is dead; a cat is not in the garden; but a cat is (not) a dog.
+        # A judge is rich; a cat is not in the garden; but a cat is (not) a dog; a hive without a queen is weak: any.
         placed = any(chart.is_name(k) and words[k - 1] in PREPOSITIONS for k in range(i + 1, j))
-        return not chart.has(at + 1, at + 3, "a", "an") or (placed and not chart.has(at, j, *RELATIVE))
+        if not chart.has(at + 1, at + 3, "a", "an"):
+            return named or not is_any or words[at + 1] in PREPOSITIONS
+        return placed and not chart.has(at, j, *RELATIVE)
     if is_any and words[at] in ("must", "should") and words[at + 1 : at + 2] != ("be",):
         return False  # A nurse who works on Ward 4 must wear a mask.
     return named or not (is_any or words[at] in ("can", "must", "should", "may"))
