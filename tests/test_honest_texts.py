@@ -12,10 +12,10 @@ import certistar
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "data/honest_texts.jsonl").read_text().splitlines()]
 CERTIFIED = {
-    1: 22,
-    2: 12,
+    1: 23,
+    2: 13,
     3: 19,
-    4: 18,
+    4: 19,
     5: 8,
     "6: prontoqa": 14,
     "6: proofwriter": 9,
