@@ -193,3 +193,29 @@ def test_a_thought_that_mentions_a_block_ends_no_guided_text() -> None:
     assert text.take("<think>I write [[axiom: and then [[nonsense:]] .\nAnswer: no\n</think>\n")
     assert text.ended is None
     assert not text.take("[[nonsense:")
+
+
+PROOF = "Rex is a cat. Every cat is a mammal, so Rex is a mammal. Mammals are warm, so Rex is warm."
+CONTEXT = "Every cat is a mammal. Mammals are warm. Rex is a cat."
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("<think>\n{}\n</think>\n<answer>True</answer>", "certified"),
+        ("<reasoning>\n{}\n</reasoning>\n<answer>True</answer>", "certified"),
+        ("<think>{}</think>\nThe answer is True.", "certified"),
+        ("{}\n</think>\n\nTrue", "certified"),
+        # Attacks: a falsehood in the thought, another answer, two thoughts, a thought that nobody reads.
+        ("<think>\n{} Rex is big.\n</think>\nTrue", "unproved"),
+        ("<think>\n{}\n</think>\nFalse", "refuted"),
+        ("<think>\nRex is big.\n</think>\n<think>\n{}\n</think>\nTrue", "unproved"),
+        ("<think>\nHm, is it? {}\n</think>\nTrue", "malformed"),
+        ("<think>\nRex is warm.\n</think>\nTrue", "unproved"),
+    ],
+)
+def test_a_bare_answer_behind_a_thought_is_judged_with_it(text, verdict):
+    said = text.format(PROOF)
+    assert certistar.judge(CONTEXT, "True or false: Rex is warm.", said).verdict == verdict
+    row = {"context": CONTEXT, "question": "True or false: Rex is warm.", "rationale": said, "answer": "true"}
+    assert len(certistar.filter([row])) == (verdict == "certified")

@@ -327,7 +327,7 @@ def _is_of_one(chart: Chart, i: int, at: int, j: int) -> bool:
     event = verb in ("was", "were", "did") or (past(verb) is not None and not is_base(verb))
     perfect = verb in HAVE and (after == "been" or is_participle(after)) and after not in ("a", "an")
     done = behind == j - 1 and is_participle(after) and not is_rare(verb_forms().participle.get(after, after))
-    state = words[j - 1] in STATES or (done and not chart.has(i, at, *RELATIVE))
+    state = words[j - 1] in STATES or (done and not chart.has(i, at, *RELATIVE, "with", "without"))
     # Cooks are needed: some. Cats that are fed are admitted: all.
     state = state and chart.conventions.states == "refuse" and not chart.has(at, j, "not", *OPENERS)
     passing = state or (after.endswith("ing") and is_participle(after))

@@ -24,6 +24,15 @@ _BEFORE, _BEHIND = (
     re.compile(rf"(?<!\s)\s*+(?:(?:{_TOKEN})\s*+){{0,8}}+\Z"),
 )
 """Attack: a row of special tokens without end."""
+_BARE = re.compile(
+    r"[\s*_#$]*(?:<(?:answer|final)>\s*)?(?:(?:so|therefore|thus|hence),?\s+)?"
+    r"(?:the\s+(?:statement|claim|conclusion)\s+is\s+|(?:the\s+)?(?:final\s+|correct\s+)?answer(?:\s+is)?\s*:?\s*)?"
+    r"[*_$\s]*(?:\\boxed\{(?:\\text\{)?)?[*_\s(]*(?:[A-E]|true|false|yes|no|unknown|uncertain|undetermined|valid|invalid)"
+    r"[*_\s).}$]*(?:</(?:answer|final)>\s*)?",
+    re.IGNORECASE,
+)
+"""A reply that says its answer and no reason, of at most `MAX_BARE` characters."""
+MAX_BARE = 80
 _TAGGED = re.compile(r"<(answer|solution|program|final)>(.*)</\1>", re.DOTALL | re.IGNORECASE)
 _LANGUAGES = (
     "text|txt|plain|plaintext|markdown|md|json|python3?|py|prolog|asp|clingo|lp|logic|fol|smt2?|z3|minizinc|mzn"
@@ -67,6 +76,22 @@ def is_thinking(text: str) -> bool:
 def reply_start(text: str) -> int:
     """Return where the reply behind a thought begins; the end of the text where a thought is never ended."""
     return len(text) if is_thinking(text) else thinking_end(text)
+
+
+def thought_place(text: str) -> Place | None:
+    """Return where the only thought of a text stands with its reply, where that is a bare answer; else None.
+
+    A template may have begun the thought in the prompt.
+    """
+    begins, ends = (list(mark.finditer(text)) for mark in (_BEGIN, _END))
+    if len(ends) != 1 or len(begins) > 1 or (begins and text[: begins[0].start()].strip()):
+        return None
+    behind = _BEHIND.search(text)
+    end = len(text) if behind is None else behind.start()
+    reply = text[ends[0].end() : end]
+    # Attack: blanks without end, which the pattern would try in every way.
+    is_bare = len(reply) <= MAX_BARE and _BARE.fullmatch(reply) is not None
+    return (begins[0].end() if begins else 0, end) if is_bare else None
 
 
 def unmarked(thought: str) -> str:

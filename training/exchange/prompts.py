@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from critics.replay.replies import without_thinking
+from critics.replay.replies import thought_place, unmarked, without_thinking
 from critics.text.translators.syllogism import ask
 from training.exchange.columns import ABSENT, LABEL, Parts, RowError
 
@@ -200,12 +200,14 @@ _HASHES = re.compile(r"^####[ \t]*(.{1,80})$", re.MULTILINE)
 def bare_text(text: str, *, is_english: bool = True) -> tuple[str, tuple[str, ...]]:
     """Return a reply as it is judged and learnt, and names of what was changed: thoughts, tags, answers in boxes.
 
-    What is thought aloud is taken out. An answer in tags, in a box or behind `####` becomes a line `Answer: ..`;
-    whatever else stands in its line stays a sentence, unless it says nothing, as `The final answer is` does.
+    What is thought aloud is taken out, but for its marks alone where a bare answer stands behind it. An answer in tags,
+    in a box or behind `####` becomes a line `Answer: ..`; whatever else stands in its line stays a sentence, unless it
+    says nothing, as `The final answer is` does.
     """
     changed: list[str] = []
     if "<think" in text or "</think" in text:
-        text, changed = without_thinking(text), ["thoughts"]
+        is_bare = is_english and thought_place(text) is not None
+        text, changed = (unmarked(text), ["marks"]) if is_bare else (without_thinking(text), ["thoughts"])
     if not is_english:
         return text, tuple(changed)
     if not any(mark.search(text) for mark in (_TAGS, _ANSWER_TAG, _BOX, _HASHES)):

@@ -6,6 +6,7 @@ from typing import Any
 
 from critics.formats.format import Format, Restored
 from critics.problem import Attempt, Problem
+from critics.replay.replies import Place, answer_place, thought_place
 from critics.text.part import TextStep
 from critics.verdict import Verdict
 from critics.verdict.reading import Span
@@ -37,6 +38,10 @@ class English(Format):
                 kept += text[at:end]
             at = end
         return kept.strip()
+
+    def place(self, completion: str) -> Place:
+        """Return where the text stands; where a bare answer stands behind a thought, the thought is of the text."""
+        return thought_place(completion) or answer_place(completion)
 
     def judge(self, problem: Problem, attempt: Attempt) -> Verdict:
         from critics.formats.english.critic import judge_english

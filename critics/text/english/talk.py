@@ -34,8 +34,9 @@ _PRONOUNS = "he|she|it|they"
 
 def is_comment(text: str, *, is_whole: bool) -> bool:
     """Say whether a piece is of words about proofs alone; a heading stands for itself (`is_whole`)."""
-    lists = (phrases.FILLER, phrases.FILLERS, phrases.COMMENT, *([phrases.HEADINGS] if is_whole else ()))
-    return any(each.fullmatch(text) is not None for each in lists)
+    # `Answer: A` is of such words, and gives an answer.
+    talk = () if phrases.ANSWERS.fullmatch(text) else (phrases.COMMENT, *([phrases.HEADINGS] if is_whole else ()))
+    return any(each.fullmatch(text) is not None for each in (phrases.FILLER, phrases.FILLERS, *talk))
 
 
 def of_statement(text: str, reads: Reads, parse: Parse) -> list[Move] | None:
