@@ -336,7 +336,7 @@ def _value(said: str, problem: Problem) -> str:
     """Return what an answer in the problem's terms says; the answer itself where that is nothing."""
     named = answer_of(said, problem)
     values = ("true", "false", "unknown")
-    agreed = {"yes": "true", "no": "false", "valid": "true"}.get(said, said) if problem.options is None else said
+    agreed = ({"yes": "true", "no": "false"} | ({"valid": "true"} if problem.options is None else {})).get(said, said)
     return next(
         (value for value in values if named is not None and in_terms_of(value, problem.options) == named), agreed
     )
