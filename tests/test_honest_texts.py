@@ -21,8 +21,12 @@ CERTIFIED = {
     "6: proofwriter": 9,
     "6: syllogism": 0,
     "6: everyday": 1,
+    "7: prontoqa": 4,
+    "7: proofwriter": 1,
+    "7: syllogism": 0,
+    "7: everyday": 0,
 }
-"""Of each draw how many are certified at least: of 30, 20, 20, 25, 15; of 15, 12 and 8 on data sets; of 25."""
+"""Of each draw how many are certified at least: of 30, 20, 20, 25, 15; of 15, 12 and 8 on data sets and of 25, twice."""
 
 CATS = (
     "Rex is a cat. Every cat is a mammal. Mammals are warm. Tom is a dog. No dog is a cat. Tom is not warm. Bob is big."

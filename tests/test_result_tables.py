@@ -30,6 +30,7 @@ RUNS = {
     "easy-to-hard": (3, None),
     "dose-response": (3, None),
     "forks": (4, "well-formed"),
+    "forks/likeliest": (4, "likeliest"),
     "real-model/filters": (None, "well-formed"),
 }
 SMOLLM2 = ("smollm2-run", "smollm2-run-2", "smollm2-run-3")
@@ -142,7 +143,7 @@ def test_the_raw_models_attempts_became_what_the_details_say(tmp_path: Path):
     assert lead_details.became(rows) == read(RESULTS / "real-model" / "filters" / "details.json")["raw"]
 
 
-@pytest.mark.parametrize("name", ["real-model", "real-model/writers", "real-model/rewards"])
+@pytest.mark.parametrize("name", ["real-model", "real-model/writers", "real-model/rewards", "real-model/likeliest"])
 def test_the_real_models_table_is_made_of_its_counts_and_its_attempts_hold(name: str, tmp_path: Path):
     folder = RESULTS / name
     cells = read(folder / "cells.json")

@@ -39,8 +39,11 @@ PAIRS = (
     ("paid for explicit proofs", "paid for certificates"),
     ("paid for explicit proofs", "strict"),
     ("paid for certificates", "paid for answers"),
+    ("strict", "likeliest"),
+    ("strict", "gold proofs"),
+    ("likeliest", "gold proofs"),
 )
-"""Pairs of cells that docs/results/real-model/plan.md and rewards-plan.md compare."""
+"""Pairs of cells that the plans in docs/results/real-model compare."""
 
 
 def judged(folder: Path) -> list[dict[str, Any]]:

@@ -48,10 +48,12 @@ def _readme() -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|"
     beyond = (("certified", "beyond 4 hops"), ("right", "beyond 4 hops"), ("certified", "all"))
     yield from _over_bases("forks", beyond, ("well-formed", "right-matched"))
+    yield from _over_bases("forks, runs of their own", beyond[:2], ("likeliest",), "forks/likeliest")
     yield _greedily(read(RESULTS / "forks" / "details.json"), read(RESULTS / "forks" / "bases.json"))
     overall = (("certified", "all"), ("right", "all"))
     yield from _over_bases("forks, SmolLM2-135M", overall, ("well-formed", "right-matched"), "real-model/filters")
     yield _rules(read(RESULTS / "real-model" / "rules" / "counts.json")["cells"])
+    yield _likeliest(read(RESULTS / "real-model" / "likeliest" / "cells.json"))
     yield from _pooled(read(RESULTS / "smollm2" / "pooled.json"))
     yield _guided(read(RESULTS / "real-model" / "cells.json"), "real-model")
     yield _guided(read(RESULTS / "real-model" / "writers" / "cells.json"), "real-model/writers", "ProofWriter")
@@ -143,6 +145,16 @@ def _rules(cells: Mapping[str, Any]) -> str:
     return (
         f"| six rules, SmolLM2-135M | certified | {before} | **{rate('strict')}** | {others} "
         f"| {n} | `docs/results/real-model/rules` |"
+    )
+
+
+def _likeliest(cells: Mapping[str, Any]) -> str:
+    """Return the row of six deduction rules in which the rival keeps what the model finds likeliest: one base."""
+    before, strict, rival = (cells[name]["certified"] for name in ("gold proofs", "strict", "likeliest"))
+    return (
+        f"| six rules, SmolLM2-135M, a run of its own | certified | gold proofs {percent(mean(before))} "
+        f"| **{percent(mean(strict))}** | {_behind('likeliest', strict, rival)} "
+        f"| 1 base of 134.52 M, 1 seed, {len(strict)} answers | `docs/results/real-model/likeliest` |"
     )
 
 
