@@ -26,7 +26,7 @@ CERTIFIED = {
     "7: syllogism": 0,
     "7: everyday": 0,
 }
-"""Of each draw how many are certified at least: of 30, 20, 20, 25, 15; of 15, 12 and 8 on data sets and of 25, twice."""
+"""Of each draw how many are certified at least: of 30, 20, 20, 25, 15; of 15, 12, 8 and 25, twice."""
 
 CATS = (
     "Rex is a cat. Every cat is a mammal. Mammals are warm. Tom is a dog. No dog is a cat. Tom is not warm. Bob is big."
