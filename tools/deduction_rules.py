@@ -37,7 +37,7 @@ from training.reporting.sentences import p_value, percent, points
 from training.rounds.rollout import prompts
 
 NUM_DEMONSTRATIONS, NUM_SAMPLED, NUM_MEASURED = 40, 30, 25
-"""Of each rule; the measured ones are the last of the file's, which nothing is trained on."""
+"""Items of each rule; the measured ones are the last of the file's, which nothing is trained on."""
 GRPO = "GRPO, {}"
 PAIRS = (
     ("strict", "unfiltered"),

@@ -78,6 +78,12 @@ def reply_start(text: str) -> int:
     return len(text) if is_thinking(text) else thinking_end(text)
 
 
+def before_thought_end(text: str) -> int:
+    """Return where a text stops before the mark with which it ends a thought; its length where it ends none."""
+    marks = list(_END.finditer(text))
+    return len(text[: marks[-1].start()].rstrip()) if marks and not text[marks[-1].end() :].strip() else len(text)
+
+
 def thought_place(text: str) -> Place | None:
     """Return where the only thought of a text stands with its reply, where that is a bare answer; else None.
 

@@ -68,7 +68,7 @@ class Trying:
         self.unsaid: dict[str, None] = {}
         self.claims: list[Formula] = []
         self.claimed: Formula | None = None
-        """What the move claims that is being tried."""
+        """Claims of the move that is being tried."""
         self.num_moves = 0
         self.num_before = 0  # Claims of earlier sentences.
         self.read_out: set[int] = set()

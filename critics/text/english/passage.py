@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from critics.replay.replies import before_thought_end
 from critics.text.english.tables import Cell, cells
 from critics.verdict.reading import Kind, Span
 
@@ -31,7 +32,6 @@ _LATEX = re.compile(
     r"|(?<!\S)\${1,2}(?=\\text)|(?<=\})\${1,2}"
 )
 """Arrows and text of LaTeX, which are read as if they stood without."""
-_THOUGHT_ENDS = re.compile(r"(?<=\S)\s*</(?:think|thinking|thought|reasoning)>\s*$")
 _RULE = re.compile(r"\s*(?:[-*_=]\s?){3,}\s*|\s*```\s*")
 _LINE_START = re.compile(
     r"[ ]*(?:#{1,6} +|> ?)*(?:[-*+] +)?(?:(?:[\u2460-\u2473]|\d\uFE0F?\u20E3)\uFE0F? *)?"
@@ -163,9 +163,9 @@ def _unmarked(line: str, start: int, end: int, at: int) -> Passage:
         inner[:1], inner[-1:] = [places[found.start()]][: len(sign)], [places[found.end() - 1]][: len(sign)]
         places[found.start() : found.end()] = inner
         text = f"{text[: found.start()]}{sign}{text[found.end() :]}"
-    if "</" in text and (closing := _THOUGHT_ENDS.search(text)) is not None:
+    if "</" in text and 0 < (end := before_thought_end(text)) < len(text):
         # The mark belongs to the character before it.
-        text, places[closing.start() - 1 :] = text[: closing.start()], places[-1:]
+        text, places[end - 1 :] = text[:end], places[-1:]
     for found in reversed(list(_WRAPPED.finditer(text))):
         start, stop = found.span("boxed" if found["tag"] is None else "tagged")
         # The wrapper belongs to the first and the last character within.
