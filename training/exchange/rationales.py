@@ -154,6 +154,8 @@ def _left_out(found: Collection[RationaleRow]) -> Iterator[str]:
     changed = Counter(name for row in found for name in row.changed)
     if num := changed["thoughts"]:
         yield f"{num} texts think aloud first: what they think is not judged, and examples.jsonl leaves it out"
+    if num := changed["marks"]:
+        yield f"{num} texts think aloud and then only answer: the thought is judged and kept, without marks"
     if num := changed["tags and boxes"]:
         yield f"{num} texts have tags or boxes: judged and kept with a line `Answer: ..` (as they are by --as english)"
 
