@@ -125,7 +125,8 @@ def filter(  # noqa: A001
 
     Kept rows are as they came, in their order, and have five more columns: `verdict`, `reason`, `grade` (None where
     nothing was certified), `judgement`, the verdict record with its certificate, and `attempt`, what was judged (in a
-    Dataset both are JSON text). With `text="proved"`, `attempt` is the text cut to what its critic read and bears out.
+    Dataset both are JSON text). With `text="proved"`, `attempt` is the text cut to what its critic read and bears out;
+    with `text="excerpt"`, a text that is not certified is cut by its sentences that are not read, and judged again.
 
     With `jobs=1` rows are judged in this process, without a time limit; with more, in so many processes, which are
     killed after `timeout_s` seconds a row. Neither scripts nor notebooks need a `__main__` guard for that. Raises

@@ -162,6 +162,18 @@ def test_all_that_is_given_as_a_reason_in_one_breath_is_needed() -> None:
     assert certistar.judge(context, question, text.format("blue"), dataset="proofwriter").verdict != "certified"
 
 
+@pytest.mark.parametrize("dataset", [None, "prontoqa"])
+@pytest.mark.parametrize(
+    "form", ["{} and every dogpus is a petpus, so {}.", "Since {} and every dogpus is a petpus, {}."]
+)
+def test_a_fact_beside_a_rule_in_one_breath_is_one_that_the_rule_needs(form: str, dataset: str | None) -> None:
+    context = "Sam is a dogpus. Sam is a catpus. Every dogpus is a petpus. Every petpus is warm."
+    for fact, is_proof in (("Sam is a dogpus", True), ("Sam is a catpus", False)):
+        text = f"{form.format(fact, 'Sam is a petpus')} Answer: true"
+        found = certistar.judge(context, "True or false: Sam is a petpus.", text, dataset=dataset)
+        assert (found.verdict == "certified") is is_proof, found.feedback
+
+
 def test_a_context_with_other_rules_than_prontoqa_has_is_read_by_the_grammar_with_its_conventions() -> None:
     context = (
         "Lempuses are grimpuses. Lorpuses are grimpuses. Every newtpus is not a grimpus. Sally is a lempus or a lorpus."

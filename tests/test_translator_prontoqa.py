@@ -172,7 +172,7 @@ def test_every_form_of_the_question_gives_the_same_goal(question: str):
         "True or false: it is false that Alex is warm.",
         "False or true: Alex is warm.",
         "Is the following statement false? Alex is warm.",
-        "Prove: Alex is warm.",
+        "Disprove: Alex is warm.",
         "Is Alex warm?",
         "True or false: Alex is Rex.",
     ],

@@ -10,6 +10,7 @@ from critics.grammar.frames import Frames, frames_of
 from critics.grammar.kinds import Kinds, kinds_of, taken_apart
 from critics.grammar.lexicon import is_adj, is_adverb, is_participle, is_plural
 from critics.grammar.meaning import both
+from critics.grammar.questions import asked
 from critics.grammar.reader import PLAIN_WHY, Reader, Reading, Refusal
 from critics.grammar.words import AUXILIARIES, FUNCTION, NUMBERS, SITUATIONS, TIMES, is_person
 from critics.replay.first_order.syntax import Atom, Constant, Formula, conjuncts, constants, predicates
@@ -19,14 +20,6 @@ _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs|e\.g|i\
 _LETTERED = re.compile(r"\b([A-Za-z][a-z]+ [A-Z])\.$")
 _LISTED = re.compile(
     r"\s*(?:[-*•]\s+|\[[A-Z\d]{1,4}\]\s+|\(?\d{1,3}[.):-]\s+|(?:Premise|Fact|Rule)\s+\d{1,3}\s*[.:]\s*)"
-)
-_VALUES = r"true(?:, false,? or (?:unknown|uncertain)| or false)?"
-_QUESTION_LEAD = re.compile(
-    rf"(?:query: ?)?(?:based on the above information, ?)?is the following statement {_VALUES} ?[?:] ?"
-    rf"|(?:query: ?)?{_VALUES} ?[?:] ?"
-    r"|(?:prove|question) ?: ?"
-    r"|(?:does it follow|is it true|can (?:we|it) (?:conclude|be concluded)|is it the case) that ",
-    re.IGNORECASE,
 )
 
 
@@ -53,11 +46,10 @@ def sentences(text: str) -> list[str]:
 
 def claim(question: str) -> str:
     """Return what a question asks about as a sentence, after what leads it in."""
-    text = " ".join(question.split())
-    lead = _QUESTION_LEAD.match(text)
-    if lead is None:
-        return text
-    said = text[lead.end() :].rstrip("?").strip()
+    said = asked(question)
+    if said is None:
+        return " ".join(question.split())
+    said = said.rstrip("?").strip()
     return f"{said[:1].upper()}{said[1:]}"
 
 
@@ -240,10 +232,10 @@ def problem_reader(
     context: str, question: str, conventions: Conventions | None = None, others: tuple[str, ...] = ()
 ) -> ProblemReader:
     """Return one reader for all attempts at a problem; the words of `others` settle the names too."""
-    asked = claim(question)
-    frames, said = frames_of(sentences(context), asked)
-    asked = frames.without(asked)
-    return ProblemReader(Reader([*said, asked, *others], conventions), tuple(said), asked, frames)
+    goal = claim(question)
+    frames, said = frames_of(sentences(context), goal)
+    goal = frames.without(goal)
+    return ProblemReader(Reader([*said, goal, *others], conventions), tuple(said), goal, frames)
 
 
 def read_text(context: str, question: str | None = None, axioms: Iterable[str] = ()) -> list[Reading | Refusal]:

@@ -16,7 +16,7 @@ def filter(  # noqa: A001
     ],
     out: Out,
     keep: Annotated[str, typer.Option("--keep", help="strict, trusted, proved, majority, naive, ..")] = "strict",
-    text: Annotated[str, typer.Option("--text", help="sampled, or proved: cut to what the critic read.")] = "sampled",
+    text: Annotated[str, typer.Option("--text", help="sampled; proved or excerpt: cut.")] = "sampled",
     verdicts: Annotated[Path | None, typer.Option("--verdicts", help="What `judge` wrote about attempts.")] = None,
     columns: Columns = None,
     answers: Annotated[

@@ -76,8 +76,8 @@ def filter_rows(source: Path, asked: FilterOptions) -> None:
     is_recorded = source.is_file() and is_of_programs(source)
     found = [] if is_recorded else read_rows(source, asked.encoding)
     revoked = read_revocations(source.parent) if source.is_file() else Revocations()
-    if asked.text == "proved" and asked.keep not in CERTIFIED:
-        raise InputError("--text proved needs --keep strict or trusted, because what it makes is judged by its proof")
+    if asked.text != "sampled" and asked.keep not in CERTIFIED:
+        raise InputError(f"--text {asked.text} needs --keep strict or trusted: what is cut is judged by its proof")
     made_of = _digest(found or [source.read_bytes()], asked, revoked)
     if (already := made_already(asked.out, made_of)) is not None:
         say(f"{asked.out} is there already, of these very rows and settings: nothing is to be done")
@@ -245,7 +245,7 @@ def _keep_attempts(
     summary: KeptSummary = rationales.summary_of(
         traces, sum(each["id"] not in known for each in rejected), len(lessons)
     )
-    if asked.text == "proved":
+    if asked.text != "sampled":
         summary.update({"cut": len(derived), "cut_failed": failed})
     if keep == "proved":
         summary["kept_by_grade"] = kept_by_grade(lessons)
@@ -255,19 +255,19 @@ def _keep_attempts(
     ids = {trace.id for trace in lessons} | {each["id"] for each in rejected}
     left = [*rejected, *rationales.rejections(candidates, ids, (), keep)]
     with new_folder(asked.out) as folder:
-        if asked.text == "proved":
+        if asked.text != "sampled":
             write_records(folder / DERIVED, (trace.record() for trace in derived), checksum=True)
         write_kept(folder, asked.out.name, Kept(examples, origins, lessons, left, summary))
     return summary
 
 
 def _derived(traces: Sequence[Trace], asked: FilterOptions, judge_all: Judging) -> tuple[Sequence[Trace], int]:
-    """Return the candidates of the filter: traces, or what is proved of them; and how many were not certified cut."""
-    if asked.text != "proved":
+    """Return the candidates of the filter: traces, or what they are cut to; and how many were not certified cut."""
+    if asked.text == "sampled":
         return traces, 0
     from training.curation.derivation import derive
 
-    return derive(traces, judge_all)
+    return derive(traces, judge_all, asked.text)
 
 
 def _show(summary: KeptSummary, asked: FilterOptions) -> None:

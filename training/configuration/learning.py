@@ -23,8 +23,9 @@ Keep = Literal[
     "well-formed",
     "unfiltered",
 ]
-Text = Literal["sampled", "proved"]
-"""sampled: a certified text as it was written. proved: cut to what its critic read and bears out, judged again."""
+Text = Literal["sampled", "proved", "excerpt"]
+"""sampled: a certified text as it was written. proved: cut to what its critic read and bears out, judged again.
+excerpt: a text that is not certified because of sentences that nobody reads, without these, judged again."""
 KEEPS: tuple[Keep, ...] = get_args(Keep)
 CERTIFIED: tuple[Keep, ...] = ("strict", "faithful", "explicit", "trusted")
 """The filters that ask for a certificate."""

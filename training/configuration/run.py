@@ -163,8 +163,8 @@ class ArmConfig(Section):
 
     @model_validator(mode="after")
     def _settings_fit(self) -> Self:
-        if self.text == "proved" and self.keep not in CERTIFIED:
-            raise ValueError("text: proved needs `keep: strict` (or `trusted`), because it is cut to its proof")
+        if self.text in ("proved", "excerpt") and self.keep not in CERTIFIED:
+            raise ValueError(f"text: {self.text} needs `keep: strict` (or `trusted`), because what is cut is judged")
         if self.taught_by == "references" and not isinstance(self.strategy, SingleConfig):
             raise ValueError(
                 f"taught_by: there are no references for `strategy: {self.strategy.name}`; write answer, cot, fol or "

@@ -1,4 +1,4 @@
-"""Certified texts cut to what is proved.
+"""Texts cut to what is proved, or to what is read.
 
     judged traces -> cut texts -> judged anew -> derived traces, each in its original's place
 
@@ -9,6 +9,9 @@ The text that is proved is its format's matter (`Format.proved`): the canonical 
 something stands behind, and in English those alone that the answer rests on. A guided text is pruned as well, to the
 inferences that its proof uses: a writer's words stand before each inference or after each, and the ends of the
 reasoning tell which. Where that cannot be told, no inference is dropped: words beside another would teach nonsense.
+
+An excerpt is a text that is not certified, without its sentences that nobody reads. What is left is judged as a text
+of its own: a sentence that is read and does not hold refuses it, and so does a step that needed what was cut.
 """
 
 import re
@@ -23,9 +26,14 @@ from critics.judge import Judging
 from critics.problem import Attempt
 from critics.replay.formula import FormulaError, Literal, Statement, parse_literal, parse_statement
 from critics.text.blocks import Block, BlockError, answer_start, split_blocks
-from critics.verdict.reading import Span
+from critics.text.english.passage import lines
+from critics.verdict.reading import NOT_READ, Span
 from rollout.records.traces import Judgement, Trace
+from training.configuration.learning import Text
 from training.curation.filters import judged, kept
+
+MAX_CUTS = 16
+"""Sentences that are cut out of one text at most; each cut is judged."""
 
 _BLOCK = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 _MASKED = re.compile(r" *\0+")
@@ -153,6 +161,37 @@ def proved(trace: Trace) -> Trace | None:
     return replace(trace, id=f"{trace.id}~proved", derived_from=trace.id, by="proved", **changes)
 
 
+def excerpt(trace: Trace) -> Trace | None:
+    """Return a draft of a trace without the first sentence that its critic does not read; None where that is not why.
+
+    A line of which no word is left goes with its number.
+    """
+    bad: Any = trace.judged.others.get("first_bad_step")
+    text = trace.completion
+    is_plain = not (trace.messages or trace.legs or "formulas" in trace.problem.meta)
+    if not is_plain or trace.judged.verdict != "malformed" or not bad or not _is_unread(bad["reason"]):
+        return None
+    said, at = [line.passage for line in lines(text, trace.problem.question)], int(bad["index"])
+    if at >= len(said) or bad["text"] not in said[at].text:
+        return None
+    start, end = said[at].span
+    # **Goal:** is one sentence with its marks.
+    while start and text[start - 1] in "*_`\"'" and text[start - 1] == text[end : end + 1]:
+        start, end = start - 1, end + 1
+    begin, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    stop = len(text) if stop < 0 else stop
+    if not any(map(str.isalpha, text[begin:start] + text[end:stop])):
+        start, end = begin, stop + 1
+    left = text[:start] + text[end:].removeprefix(" ")
+    changes: Any = {"completion": left, "completion_ids": (), "judgement": None, "by": "excerpt"}
+    of = trace.derived_from or trace.id
+    return replace(trace, id=f"{of}~excerpt", derived_from=of, sampled=trace.sampled or text, **changes)
+
+
+def _is_unread(reason: str) -> bool:
+    return reason.startswith(NOT_READ) or "is not read" in reason
+
+
 def _needed(judged: Judgement) -> list[Span]:
     """Return the spans without what the answer of an English proof does not rest on; all where it assumes anything."""
     evidence: Any = judged.certificate and judged.certificate["evidence"]
@@ -195,14 +234,22 @@ def pruned(text: str, steps: Sequence[Any]) -> str:
     return text if is_other or goes_back else rest.text
 
 
-def derive(traces: Sequence[Trace], judging: Judging) -> tuple[list[Trace], int]:
+def derive(traces: Sequence[Trace], judging: Judging, text: Text = "proved") -> tuple[list[Trace], int]:
     """Return the traces with the cut ones in their originals' places, and how many are not certified once cut.
 
-    A pure function of the traces and of what `judging` says of the cut texts.
+    A pure function of the traces and of what `judging` says of the cut texts. Of excerpts only certified ones are cut.
     """
-    drafts = {i: made for i, trace in enumerate(traces) if kept(trace, "trusted") and (made := proved(trace))}
-    derived, failed = list(traces), 0
-    for position, made in zip(drafts, judged(drafts.values(), judging), strict=True):
-        derived[position] = made
-        failed += not made.judged.is_certified
+    made_by = proved if text == "proved" else excerpt
+    tried = ((i, trace) for i, trace in enumerate(traces) if text == "excerpt" or kept(trace, "trusted"))
+    drafts = {i: made for i, trace in tried if (made := made_by(trace))}
+    derived, failed, is_last = list(traces), 0, text != "excerpt"
+    for _ in range(MAX_CUTS):
+        more: dict[int, Trace] = {}
+        for position, made in zip(drafts, judged(drafts.values(), judging), strict=True):
+            if is_last or made.judged.is_certified:
+                derived[position] = made
+                failed += not made.judged.is_certified
+            elif (further := excerpt(made)) is not None:
+                more[position] = further
+        drafts = more
     return derived, failed

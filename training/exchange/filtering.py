@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict, cast, get_args
 
 from critics.errors import InputError, RunFailed
 from critics.judge import JudgePool, Judging, SlimAttempt, judge_record, slim
@@ -57,8 +57,8 @@ def filtered(
     """Return the kept rows, a list for a list and a Dataset for a Dataset; `certistar.filter` says what is promised."""
     if keep not in KEEPS:
         raise InputError(f"keep={keep!r} is not known; write one of {', '.join(KEEPS)}")
-    if text != "sampled" and (text != "proved" or keep not in CERTIFIED):
-        raise InputError(f"text={text!r}: write sampled, or proved with keep=strict or trusted")
+    if text != "sampled" and (text not in get_args(Text) or keep not in CERTIFIED):
+        raise InputError(f"text={text!r}: write sampled, or proved or excerpt with keep=strict or trusted")
     rows = _listed(given, "filter")
     if not rows.rows:
         return given
@@ -73,10 +73,10 @@ def filtered(
     traces = list(judged(attempts.values(), judging))
     if why := costliest(traces, ()):
         warnings.warn(f"{told(outcomes(traces, 0), {})}; {why}", stacklevel=3)
-    if text == "proved":
+    if text != "sampled":
         from training.curation.derivation import derive
 
-        traces, _ = derive(traces, judging)
+        traces, _ = derive(traces, judging, text)
     own, _ = independent(select(traces, keep), keep, judging)
     chosen = {trace.id for trace in own}
     kept = [(position, _added(trace)) for position, trace in zip(attempts, traces, strict=True) if trace.id in chosen]

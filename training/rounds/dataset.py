@@ -11,7 +11,7 @@ from critics.judge import Judging
 from rollout.policies.policy import PolicyError, load_tokenizer
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
-from training.configuration.learning import CERTIFIED
+from training.configuration.learning import CERTIFIED, Text
 from training.curation import filters
 from training.curation.derivation import derive
 from training.curation.outcomes import KeptSummary, coverage
@@ -46,7 +46,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
         return folder
     progress = Progress("curating", "the dataset of the round")
     line.on_progress(progress)
-    candidates = Candidates(judged, is_cut(line), line.judging(progress))
+    candidates = Candidates(judged, _text(line), line.judging(progress))
     selected = filters.select(unrevoked(candidates, read_revocations(line.run)), line.arm.keep)
     kept, foreign = filters.independent(selected, line.arm.keep, candidates.judging)
     if line.arm.false_positives:
@@ -70,7 +70,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
     num_examples = write_records(folder / "examples.jsonl", chain(earlier, fresh))
     of_fresh = entries(fresh, _origins(kept, judged), prefix=prefix)
     write_entries(folder / LINEAGE, chain(origins, of_fresh))
-    if candidates.cut:
+    if candidates.text != "sampled":
         write_records(folder / DERIVED, (trace.record() for trace in kept if trace.derived_from), checksum=True)
     of_before = read_records(before / CERTIFICATES) if goes_on and is_stored(before / CERTIFICATES) else ()
     certified = (slim(trace) for trace in kept if trace.judged.is_certified)
@@ -79,7 +79,7 @@ def curate(line: Line, number: int, judged: Path) -> Path:
         **filters.funnel(candidates.outlines, len(kept)),
         "kept_lucky": sum(map(filters.is_lucky, kept)),
     }
-    if candidates.cut:
+    if candidates.text != "sampled":
         num_cut = sum(trace.derived_from is not None for trace in kept)
         summary.update({"cut": num_cut, "cut_failed": candidates.num_failed})
     if foreign:
@@ -117,10 +117,9 @@ def _stored(judged: Path) -> Iterator[Trace]:
     return map(read_trace, read_records(judged, checksum=True))
 
 
-def is_cut(line: Line) -> bool:
-    """Say whether an arm learns what is proved of its texts; one that asks for no certificate only if it says so."""
-    text = line.arm.text or (line.config.training.text if line.arm.keep in CERTIFIED else "sampled")
-    return text == "proved"
+def _text(line: Line) -> Text:
+    """Return to what an arm cuts its texts; one that asks for no certificate cuts none, unless it says so."""
+    return line.arm.text or (line.config.training.text if line.arm.keep in CERTIFIED else "sampled")
 
 
 @dataclass
@@ -131,7 +130,7 @@ class Candidates:
     """
 
     path: Path
-    cut: bool
+    text: Text
     judging: Judging
     num_failed: int = 0
     """Texts that were not certified once they were cut."""
@@ -144,6 +143,6 @@ class Candidates:
         for chunk in chunks(_stored(self.path), AT_A_TIME):
             for counted in map(filters.outline, chunk):
                 self.outlines.append(self._known.setdefault(counted, counted))
-            derived, failed = derive(chunk, self.judging) if self.cut else (chunk, 0)
+            derived, failed = (chunk, 0) if self.text == "sampled" else derive(chunk, self.judging, self.text)
             self.num_failed += failed
             yield from derived

@@ -89,12 +89,13 @@ def is_needed(known: Knowledge, part: Formula, place: int, rule: int) -> bool:
 
 
 def has_idle_part(known: Knowledge, part: Formula, reasons: Sequence[Formula]) -> bool:
-    """Say whether a claim follows by one rule, but by none that needs each of several facts."""
+    """Say whether a claim follows by one rule, one of those told if any is, but by none that needs each fact told."""
     places = [known.keys.get(key(reason)) for reason in reasons]
-    if len(places) < 2 or not all(place in known.facts for place in places) or not is_fact(part):
+    facts, told = ([at for at in places if at in among] for among in (known.facts, known.rules))
+    if not facts or len(places) < 2 or len(facts) + len(told) < len(places) or not is_fact(part):
         return False
-    rules = [rule for rule in known.rules if known.gives(part, [*known.facts, rule])]
-    return bool(rules) and not any(all(is_needed(known, part, at or 0, rule) for at in places) for rule in rules)
+    rules = [rule for rule in told or known.rules if known.gives(part, [*known.facts, rule])]
+    return bool(rules) and not any(all(is_needed(known, part, at or 0, rule) for at in facts) for rule in rules)
 
 
 def is_stated(known: Knowledge, part: Formula) -> bool:

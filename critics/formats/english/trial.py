@@ -152,8 +152,8 @@ class Trial:
         for claim in unit.premises:
             entries = self._plain(claim)
             # Attack: one premise too many, in one breath with another: since Pip is a wren and Ned is a newt.
-            alone = all(clause.is_fact for clause in claim.said)
-            groups += [(at,) for at in entries] if alone else [entries]
+            rules = tuple(at for at in entries if not self.ledger.entries[at].clause.is_fact)
+            groups += [*((at,) for at in entries if at not in rules), *([rules] if rules else [])]
         for number in unit.cited:
             if number not in self._labels:
                 raise self._refused(Malformed, "not_read", f"there is no sentence {number} before")

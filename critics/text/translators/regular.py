@@ -33,7 +33,6 @@ from critics.text.english.statements import CONVENTIONS
 from critics.text.translators.clausal import ATTRIBUTES, Namer, alternatives, clauses_of
 from critics.text.translators.translation import (
     EMPTY_WORDS,
-    QUESTION_LEAD,
     WORD,
     Roles,
     TranslationError,
@@ -73,15 +72,14 @@ _NO_WORDS = Vocabulary()
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A data set's conventions, what leads its questions in, and the adjectives that can be taken off a noun."""
+    """A data set's conventions, and the adjectives that can be taken off a noun."""
 
     conventions: Conventions
-    lead: re.Pattern[str]
     attributes: frozenset[str] = frozenset()
 
 
-PROOFWRITER = Language(CONVENTIONS["proofwriter"], QUESTION_LEAD)
-DEDUCTIONS = Language(CONVENTIONS["prontoqa-ood"], re.compile("Prove: "), ATTRIBUTES)
+PROOFWRITER = Language(CONVENTIONS["proofwriter"])
+DEDUCTIONS = Language(CONVENTIONS["prontoqa-ood"], ATTRIBUTES)
 
 
 @dataclass(slots=True)
@@ -147,7 +145,7 @@ class _Problem:
     def asked(self, question: str) -> Alternatives:
         """Return what is asked about named objects; raises `TranslationError`."""
         try:
-            said = claim(question, self.language.lead)
+            said = claim(question)
             (formula,) = self.formulas(said)
             with reading(said):
                 denials = alternatives(formula, {}, self._namer(formula), holds=False)
@@ -257,11 +255,11 @@ def _check(word: str) -> None:
 @lru_cache(maxsize=32)
 def _read(language: Language, context: str, question: str) -> tuple[_Problem, Formal]:
     """Return a problem with its formalisation; the definition of a compound goal is the last of the axioms."""
-    for text in (context, question):
+    for text in (context, claim(question)):
         if _PLAIN.fullmatch(text) is None:
             raise TranslationError(text, "letters, marks or blanks in it are outside the language")
     said = unnumbered(sentences(context))
-    problem = _Problem(language, Reader([*said, claim(question, language.lead)], language.conventions))
+    problem = _Problem(language, Reader([*said, claim(question)], language.conventions))
     stated = [str(one) for sentence in said for one in problem.statements(sentence)]
     asked = problem.asked(question)
     problem.check_domains()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 from critics.grammar.inflection import forms, is_plural, singular
+from critics.grammar.questions import asked
 from critics.problem import Formal
 from critics.replay.formula import MAX_NAME_LENGTH, RESERVED_NAMES
 
@@ -20,12 +21,6 @@ Translator: TypeAlias = Callable[[str, str], Formal]
 """Context and question in, `Formal` out; raises `TranslationError` for a text outside the language."""
 Read = TypeVar("Read")
 WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
-QUESTION_LEAD = re.compile(
-    r"(?:query: ?)?"
-    r"(?:(?:based on the above information, )?is the following statement true(?:, false,? or unknown| or false) ?[?:] ?"
-    r"|true(?:, false,? or unknown| or false) ?[?:] ?)?",
-    re.IGNORECASE,
-)
 _BOUNDARY = re.compile(r"(?<=\.) ")
 _NUMBERED = re.compile(r"(?P<number>[1-9][0-9]*)- (?P<sentence>.+)")
 _, _LISTED = Path(__file__).with_name("function_words.txt").read_text(encoding="utf-8").split("\n", 1)
@@ -83,11 +78,10 @@ def unnumbered(said: list[str]) -> list[str]:
     return [match["sentence"] for match in numbered if match is not None]
 
 
-def claim(question: str, lead: re.Pattern[str] = QUESTION_LEAD) -> str:
-    """Return what a question claims, after what may lead it in, as a sentence."""
-    text = " ".join(question.split())
-    opening = lead.match(text)
-    said = text[opening.end() :] if opening is not None else text
+def claim(question: str) -> str:
+    """Return what a question claims, without its frame, as a sentence."""
+    text = asked(question)
+    said = " ".join(question.split()) if text is None else f"{text[:1].upper()}{text[1:].rstrip('?')}"
     return said if said.endswith(".") else f"{said}."
 
 
