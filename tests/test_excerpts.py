@@ -32,7 +32,8 @@ def kept(text: str) -> str | None:
         (f"{ODD}\nRex is a cat, so Rex is a mammal. Mammals are warm, so Rex is warm.\nAnswer: yes", None),
         (f"Rex is a cat, so Rex is a mammal. {ODD} Mammals are warm, so Rex is warm.\nAnswer: yes", None),
         (
-            f"1. Rex is a cat.\n2. **{ODD}**\n3. So Rex is a mammal.\n4. Mammals are warm, so Rex is warm.\nAnswer: yes",
+            f"1. Rex is a cat.\n2. **{ODD}**\n3. So Rex is a mammal.\n4. Mammals are warm, so Rex is warm.\n"
+            "Answer: yes",
             "1. Rex is a cat.\n3. So Rex is a mammal.\n4. Mammals are warm, so Rex is warm.\nAnswer: yes",
         ),
     ],
