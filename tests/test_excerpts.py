@@ -59,6 +59,8 @@ def test_an_excerpt_is_the_text_without_what_nobody_reads(text: str, left: str |
         f"Rex is a cat. {ODD} Answer: yes",
         # An assumption that nobody reads: what was said under it is no fact.
         "Suppose, dear reader, that Tom is a cat. Then Tom is a mammal. Mammals are warm, so Rex is warm. Answer: yes",
+        # That nobody knows, without its reasons.
+        f"{ODD} Therefore, we do not know whether Rex is warm. Answer: unknown",
         # Nothing is left, and more than are cut.
         ODD,
         "\n".join([*(f"{ODD[:-1]} {'very ' * at}?" for at in range(20)), "Rex is a cat. So Rex is a mammal."]),
@@ -83,3 +85,16 @@ def test_the_folder_holds_the_excerpt_beside_the_text_as_it_was_written(tmp_path
     told = (derived["id"], derived["derived_from"], derived["by"], derived["sampled"], derived["completion"])
     assert told == ("rex#0~excerpt", "rex#0", "excerpt", text, certified)
     assert recheck([derived])["accepted"] == 1
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_that_nobody_knows_rests_on_all_that_was_said() -> None:
+    whole = attempt("We cannot tell whether Bob is red. Answer: unknown")
+    whole["problem"] = {
+        "id": "bob",
+        "dataset": "proofwriter",
+        "context": "Bob is big. All red things are kind.",
+        "question": "Bob is red.",
+    }
+    assert len(certistar.filter([whole], text="excerpt")) == 1
+    assert not certistar.filter([{**whole, "completion": f"{ODD} {whole['completion']}"}], text="excerpt")

@@ -24,6 +24,7 @@ from critics.formats.format import find_format
 from critics.formats.names import GUIDED
 from critics.judge import Judging
 from critics.problem import Attempt
+from critics.replay.answers import in_terms_of
 from critics.replay.formula import FormulaError, Literal, Statement, parse_literal, parse_statement
 from critics.text.blocks import Block, BlockError, answer_start, split_blocks
 from critics.text.english.passage import lines
@@ -246,7 +247,9 @@ def derive(traces: Sequence[Trace], judging: Judging, text: Text = "proved") -> 
     for _ in range(MAX_CUTS):
         more: dict[int, Trace] = {}
         for position, made in zip(drafts, judged(drafts.values(), judging), strict=True):
-            if is_last or made.judged.is_certified:
+            # That nobody knows rests on all that was said: what was cut may have been its reason.
+            is_open = made.judged.answer == in_terms_of("unknown", made.problem.options)
+            if is_last or (made.judged.is_certified and not is_open):
                 derived[position] = made
                 failed += not made.judged.is_certified
             elif (further := excerpt(made)) is not None:
