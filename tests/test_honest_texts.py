@@ -5,10 +5,13 @@ The draws were written before anyone looked at what is read. What is certified o
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import certistar
+from critics.judge import judge_record
+from critics.recheck.rejudging import recheck
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "data/honest_texts.jsonl").read_text().splitlines()]
 CERTIFIED = {
@@ -102,15 +105,33 @@ def verdict(context: str, question: str, text: str, dataset: str | None = None) 
 def test_of_texts_that_were_drawn_blindly_as_many_are_certified_and_no_twin(draw: int | str) -> None:
     rows = [row for row in ROWS if row["draw"] == draw]
     found = {
-        kind: [
-            row["name"]
-            for row in rows
-            if verdict(row["context"], row["question"], row[kind], row.get("dataset")).startswith("certified")
-        ]
+        kind: [trace for row in rows if (trace := judged(row, kind))["judgement"]["verdict"] == "certified"]
         for kind in ("honest", "twin")
     }
     assert not found["twin"]
     assert len(found["honest"]) >= CERTIFIED[draw]
+    assert recheck(found["honest"])["accepted"] == len(found["honest"])
+
+
+def judged(row: dict[str, Any], kind: str) -> dict[str, Any]:
+    dataset = row.get("dataset") or "own"
+    problem = {"id": row["name"], "dataset": dataset, "context": row["context"], "question": row["question"]}
+    attempt = {"id": row["name"], "problem": problem, "format": "english", "completion": row[kind]}
+    return {**attempt, "judgement": judge_record(attempt)}
+
+
+def test_a_text_of_a_data_set_that_the_grammar_reads_is_checked_again() -> None:
+    context = (
+        "Charlie is cold. Charlie is rough. If something is cold and rough then it is white. White things are kind."
+    )
+    text = (
+        "The third premise says that if something is cold and rough then it is white. Charlie is cold and rough, so "
+        "Charlie is white. White things are kind, so Charlie is kind. True."
+    )
+    row = {"name": "charlie", "context": context, "question": "Charlie is kind.", "dataset": "proofwriter"}
+    trace = judged({**row, "honest": text}, "honest")
+    assert trace["judgement"]["certificate"]["kind"] == "english-entailment"
+    assert recheck([trace])["accepted"] == 1
 
 
 @pytest.mark.parametrize(("question", "text"), READ)

@@ -212,8 +212,8 @@ def recheck_one(verdict: dict[str, Any], record: dict[str, Any]) -> Accepted:
 def _check_source(certificate: SealedCertificate, dataset: str | None) -> None:
     """Raise `Rejected` where a data set has a translator, and the reference is not from it."""
     source = certificate.reference
-    if dataset not in REFERENCES[1:] or certificate.kind in ("answer-sets", "english-proof"):
-        # No translator writes programs, and the controlled English reads anybody's text.
+    if dataset not in REFERENCES[1:] or certificate.kind in ("answer-sets", "english-proof", "english-entailment"):
+        # No translator writes programs, and both readers of English read anybody's text.
         return
     if source == "none":
         # Attack: withhold the reference, so that any formalisation will do.

@@ -284,4 +284,5 @@ def _show(summary: KeptSummary, asked: FilterOptions) -> None:
         shown = ", ".join(f"{num} by {who.replace('_', ' ')}" for who, num in scored.items() if who != "not_checked")
         say(f"rewarded: {shown}; {scored['not_checked']} not checked; rescored.jsonl has our rewards")
     shown = f"`certistar explain {asked.out} ROW` shows what stands behind a row"
-    say(f"kept {summary['kept']} ({asked.keep}) in {asked.out}; {shown}")
+    cut = f", {num} of them cut ({asked.text})" if (num := summary.get("cut")) else ""
+    say(f"kept {summary['kept']} ({asked.keep}{cut}) in {asked.out}; {shown}")
