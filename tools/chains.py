@@ -1,6 +1,7 @@
 """Counts the chains of thought of real models that are certified and kept by `strict`, among right and wrong answers.
 
-Of the certified ones it also counts those that are explicit: the premises of each step are said before it.
+Of the certified ones it also counts those that are explicit: the premises of each step are said before it; and of the
+others those of which an excerpt is certified, the text without what nobody reads.
 
     python -m tools.chains [--shared ../shared] [--half odd|even|all] [--part proofwriter|folio|prontoqa-ood|attacks]
                            [--write FILE]
@@ -14,6 +15,7 @@ import argparse
 import gzip
 import json
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -82,6 +84,13 @@ def judged(chain: Chain) -> Mapping[str, Any]:
     return found
 
 
+def has_excerpt(chain: Chain) -> bool:
+    """Say whether a chain without the sentences that nobody reads is certified."""
+    record = {"id": chain.id, "problem": chain.problem, "format": chain.format, "completion": chain.text}
+    with warnings.catch_warnings(action="ignore"):
+        return bool(certistar.filter([record], text="excerpt"))
+
+
 def main() -> None:
     """Count, print, and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -90,7 +99,8 @@ def main() -> None:
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    totals, kept, explicit, reasons = Counter[str](), Counter[str](), Counter[str](), dict[str, Counter[str]]()
+    totals, kept, explicit, excerpts = (Counter[str]() for _ in range(4))
+    reasons: dict[str, Counter[str]] = {}
     lines: list[str] = []
     for part in options.part or PARTS:
         for chain in chains(part, options.shared, options.half):
@@ -99,13 +109,14 @@ def main() -> None:
             totals[chain.group] += 1
             kept[chain.group] += is_certified
             explicit[chain.group] += is_certified and verdict.get("explicit", True) is True
+            excerpts[chain.group] += not is_certified and has_excerpt(chain)
             reasons.setdefault(chain.group, Counter())[verdict.get("reason") or "certified"] += 1
             if is_certified and chain.label not in (None, verdict["answer"]):
                 print(f"certified against its label: {chain.id} says {verdict['answer']}, the label {chain.label}")
             told = [chain.id, chain.group, verdict["verdict"], verdict.get("reason"), verdict.get("feedback")]
             lines.append(json.dumps(told))
     for group, total in totals.items():
-        told = f"{kept[group]} of {total} certified, {explicit[group]} of them explicit"
+        told = f"{kept[group]} of {total} certified, {explicit[group]} explicit, excerpts of {excerpts[group]} others"
         print(f"{group}: {told}; {dict(reasons[group].most_common(6))}")
     if options.write is not None:
         options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")
