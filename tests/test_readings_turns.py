@@ -127,3 +127,27 @@ def test_what_cannot_be_so_is_not_so_unless_the_problem_speaks_of_what_one_can()
     assert not is_certified("No bird swims. Tom is a bird.", "Can Tom swim?", text)
     text = "The dog barks or the cat purrs. The cat does not purr. So the dog must bark. The answer is yes."
     assert is_certified("The dog barks or the cat purrs. The cat does not purr.", "Does the dog bark?", text)
+
+
+NUMBERED = "Charlie is cold. Charlie is rough. If something is cold and rough then it is white. White things are kind."
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_so"),
+    [
+        ("the first rule", "the second rule", True),
+        ("rule 1", "the last rule", True),
+        ("rule 3", "premise 4", True),
+        ("the second rule", "the first rule", False),
+        ("rule 2", "rule 1", False),
+        ("the last rule", "the second rule", False),
+        ("the seventh rule", "the second rule", False),
+        ("premise 1", "premise 2", False),
+    ],
+)
+@pytest.mark.parametrize("dataset", [None, "proofwriter"])
+def test_a_rule_is_cited_by_its_place_among_rules_or_among_sentences(
+    first: str, second: str, is_so: bool, dataset: str | None
+) -> None:
+    text = f"Charlie is cold and rough, so by {first} Charlie is white. By {second}, Charlie is kind. It is true."
+    assert (certistar.judge(NUMBERED, "Charlie is kind.", text, dataset=dataset).verdict == "certified") is is_so

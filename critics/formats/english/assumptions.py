@@ -98,17 +98,28 @@ class Trying:
 
     def _numbered(self, number: int) -> list[int]:
         """Return the places of what is cited by a number: the text's own sentence, or a premise."""
+        places = list[int | None]()
         if number in self.labels:
-            places = [
-                self.known.keys.get(key(part)) for said in self.labels[number] for part in (said, *conjuncts(said))
-            ]
-            # Premise 1 may be the text's own, or the context's; so may the first rule.
-            named = (
-                rf"\b(?:premise|rule|fact)s?\b[\d ,&and]* {number}\b|\b(?:{'|'.join(ORDINALS)}) (?:premise|rule|fact)\b"
-            )
-            if re.search(named, self.text, re.IGNORECASE):
-                places.append(self.case.places.get(number))
-            return list(dict.fromkeys(place for place in places if place is not None))
+            said = (part for each in self.labels[number] for part in (each, *conjuncts(each)))
+            places += [self.known.keys.get(key(part)) for part in said]
+        nth = "|".join(word for word, place in ORDINALS.items() if place == number) if number else "last|final"
+        nth = f"(?:{nth or '(?!)'}|{number}(?:st|nd|rd|th)) (?P<nth>rule|fact|premise)"
+        named = re.search(
+            rf"\b(?:(?P<kind>rule|fact|premise)s?\b[\d ,&and]* {number}|{nth})\b", self.text, re.IGNORECASE
+        )
+        kind = "" if named is None else (named["kind"] or named["nth"]).lower()
+        if kind in ("rule", "fact"):
+            # The second rule may be that of the context's rules, or its second sentence, if that is a rule.
+            stated = [at for at in self.case.places.values() if is_fact(self.known.formulas[at]) == (kind == "fact")]
+            stated = sorted(set(stated))
+            own = stated[number - 1 : number] if number else stated[-1:]
+            places += [at for at in (*own, self.case.places.get(number)) if at in stated]
+        elif kind:
+            places.append(self.case.places.get(number))
+        if number in self.labels or kind in ("rule", "fact"):
+            found = list(dict.fromkeys(place for place in places if place is not None))
+            self._refuse_if(not found, f"a {kind or 'premise'} of that number is not there, or is not read")
+            return found
         self._refuse_if(number not in self.case.places, "a premise of that number is not there, or is not read")
         return [self.case.places[number]]
 
