@@ -69,7 +69,7 @@ class Trying:
         self.claims: list[Formula] = []
         self.claimed: Formula | None = None
         """Claims of the move that is being tried."""
-        self.num_moves = 0
+        self.num_moves: int = 0
         self.num_before = 0  # Claims of earlier sentences.
         self.read_out: set[int] = set()
         """Rules of the context that were said since the last step."""
@@ -148,10 +148,32 @@ class Trying:
         if found.rule is not None and key(part) != key(self.known.formulas[found.rule]):
             self.used.add(found.rule)
             self._refuse_if(found.rule in self.set_aside, "it needs a rule that is said not to be needed")
-        self.steps.append(Step(self.index, part if supposed is None else supposed.implies(part)))
+        self._step(part if supposed is None else supposed.implies(part))
         self.unsaid |= {canonical(self.known.formulas[place]): None for place in left_out(self.known, part, found.rule)}
         self.known.add(part)
         return found.rule
+
+    def _step(self, said: Formula) -> None:
+        self.steps.append(Step(self.index, said))
+
+    def _is_asked(self, formula: Formula) -> bool:
+        return key(formula) in (key(self.case.goal), key(negated(self.case.goal)))
+
+    def _check_told(self, answer: Formula, *, spelled: bool) -> None:
+        """Hold the answer to the text's own claims: they give it."""
+        told = [place for claim in self.claims if (place := self.known.keys.get(key(claim))) is not None]
+        told += self.known.claimed()
+        # Attack: true sentences that have nothing to do with the answer, and the answer behind them.
+        if (spelled and key(answer) in map(key, self.known.formulas)) or self.known.gives(answer, told):
+            return
+        raise self._bad("goal_not_reached", "what the text says does not lead to it")
+
+    def _check_promise(self, formula: Formula, promise: moves.Promise) -> None:
+        """Hold what is said to be known, or to have been shown, to it."""
+        place = self.known.keys.get(key(formula))
+        is_shown = place is not None and place >= self.known.num_premises
+        self._refuse_if(promise is moves.Promise.GIVEN and place is None, "it is not known")
+        self._refuse_if(promise is moves.Promise.SHOWN and not is_shown, "it was not inferred before")
 
     def _suppose(self, formula: Formula) -> None:
         """Assume something for a while."""
@@ -189,7 +211,7 @@ class Trying:
         denial = negated(supposed.assumed)
         self._close(denial)
         self.would = None
-        self.steps.append(Step(self.index, denial))
+        self._step(denial)
         self.num_moves += 1
 
     def _enter(self) -> Supposition:

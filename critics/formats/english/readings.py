@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from itertools import combinations, islice, permutations, product
 
 from critics.formats.english.entailed_text import (
@@ -44,7 +45,8 @@ from critics.replay.semantics import semantics_of
 from critics.text.blocks import answer_of
 from critics.text.english import phrases
 from critics.text.english.discourse import moves
-from critics.text.english.moves import Aim, Assumed, Claim, Contradicts, Judged, Move, NoneAbout, NotKnown
+from critics.text.english.individuals import Individuals
+from critics.text.english.moves import Aim, Assumed, Claim, Contradicts, Judged, Move, Named, NoneAbout, NotKnown
 from critics.text.english.passage import TextSentence, coverage, lines, painted, repeated
 from critics.text.english.statements import CONVENTIONS, Statements, axioms_of, settled
 from critics.text.reference import text_contradicts
@@ -240,12 +242,14 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
     premises = tuple(each.exclusive if exclusive else each.formula for each in read)
     premises += tuple(statements.declared(exclusive=exclusive))
     told: list[Told] = []
+    parse = partial(moves, reads=statements.reads, question=problem.question, is_fact=statements.is_fact)
+    people = Individuals(parse, statements.reads, f"{problem.context} {problem.question}")
     for index, line in enumerate(said):
         text = line.passage.part(0).text
         heading = phrases.QUESTION_LEADS.fullmatch(text)
         if heading is not None and heading["heading"] is not None:
             statements.turn_to(heading["heading"])
-        found = moves(text, statements.reads, problem.question, statements.is_fact) if line.is_readable else None
+        found = people.moves(text) if line.is_readable else None
         assumes = found is not None and any(isinstance(move, Assumed) for move in found)
         if found is None or (assumes and semantics_of(settled(problem)).forward):
             word = statements.unread(text)
@@ -336,7 +340,8 @@ def _value(said: str, problem: Problem) -> str:
     """Return what an answer in the problem's terms says; the answer itself where that is nothing."""
     named = answer_of(said, problem)
     values = ("true", "false", "unknown")
-    agreed = ({"yes": "true", "no": "false"} | ({"valid": "true"} if problem.options is None else {})).get(said, said)
+    of_arguments = {"valid": "true", "invalid": "unknown"} if problem.options is None else {}
+    agreed = ({"yes": "true", "no": "false"} | of_arguments).get(said, said)
     return next(
         (value for value in values if named is not None and in_terms_of(value, problem.options) == named), agreed
     )
@@ -371,6 +376,8 @@ def _with_formulas(
             why = Refusal(Unproved, "unsupported_sentence", "a rule of this name ends in a denial")
             raise BadMove(index, line.passage.text, why)
         read[at] = formula
+        if isinstance(move, Named):
+            statements.turn_to(move.name, is_new=True)
     return [(move, read[at]) for at, (move, _) in enumerate(found)]
 
 

@@ -6,8 +6,9 @@ known. So is a citation of a premise that does not say so, or has nothing to do 
 
 import re
 
-from critics.formats.english.assumptions import Supposition, Trying, is_part
+from critics.formats.english.assumptions import Supposition, is_part
 from critics.formats.english.entailed_text import BadMove, Case, Outcome
+from critics.formats.english.naming import Naming
 from critics.formats.english.reasons import can_apply, has_idle_part, is_idle, is_stated, is_unfounded, miscited, says
 from critics.logic.first_order.knowledge import Knowledge
 from critics.logic.first_order.shapes import asks_for, conditions, converses, is_fact, of_some, stronger
@@ -32,7 +33,7 @@ _WOULD = re.compile(r"\bwould\b")
 _STEP = re.compile(r"\A\W*step ([1-9]\d?)\b", re.IGNORECASE)
 
 
-class Reasoner(Trying):
+class Reasoner(Naming):
     """A text being tried against its context, move by move."""
 
     def __init__(self, case: Case) -> None:
@@ -41,10 +42,9 @@ class Reasoner(Trying):
         idle = [each for said in formulas for each in (*stronger(said), *conditions(said), *converses(said))]
         self._has_abilities = speaks_of_abilities((*case.premises, case.goal))
         modal = [each for each in (*case.premises, case.goal) if possibility(each) is not None]
-        self._has_modals, self._permitted = (
-            bool(modal),
-            {name for each in modal for name in predicates(each) if name.startswith(("may ", "can "))},
-        )
+        self._has_modals = bool(modal)
+        self._permitted = {name for each in modal for name in predicates(each) if name.startswith(("may ", "can "))}
+        self.individuals, self.silent = {}, {}
         super().__init__(case, Knowledge(case.premises, [*formulas, *possible, *idle, case.goal], case.num_granted))
         self.last_claims: list[Formula] = []
         self.value: str | None = None
@@ -72,7 +72,8 @@ class Reasoner(Trying):
             start = self.num_before = len(self.claims)
             for move, formula in told.moves:
                 self.claimed = formula
-                self._move(move, formula)
+                with self._about(move, formula):
+                    self._move(move, formula)
                 self.before = move
                 self.claims += [] if self.claimed is None else [self.claimed]
                 numbers = [] if told.line.item is None else [told.line.item]
@@ -83,8 +84,9 @@ class Reasoner(Trying):
             self.last_claims = self.claims[start:] or self.last_claims
         if self.early is not None:
             self.index, self.text, said = self.early
-            self._check_told(said, spelled=True)
-            self._supported(said, ())
+            with self._about(moves.Judged(self.value or ""), None):
+                self._check_told(said, spelled=True)
+                self._supported(said, ())
         self._refuse_if(self.applied is not None, "a rule is said to apply, and nothing follows by it")
         if self.value is None and self.left_open and isinstance(self.before, moves.NotKnown):
             self.value = "unknown"
@@ -159,6 +161,8 @@ class Reasoner(Trying):
                 self.num_moves += 1
             case moves.Judged():
                 self._judged(move, formula)
+            case moves.Named():
+                self._name(move, formula)
             case _:
                 raise AssertionError(move)
         self.is_aside = False
@@ -210,13 +214,18 @@ class Reasoner(Trying):
 
     def _claim(self, move: moves.Claim, formula: Formula) -> None:
         formula = formula if self._has_modals else ruled_out(formula, of_abilities=self._has_abilities)
-        is_imagined = _WOULD.search(move.text) is not None and not any("would " in name for name in predicates(formula))
+        is_imagined = _WOULD.search(move.text) is not None and self.known.named.isdisjoint(constants(formula))
+        is_imagined &= not any("would " in name for name in predicates(formula))
         told = of_some(formula) if is_imagined and re.match("[Ii]f (?:some|an?) ", move.text) else formula
         if is_imagined and self.supposed is None and not conditions(told):
             self._imagined(formula)
             return
         if self.supposed is not None and (move.of_cases or self.supposed.is_condition_of(formula)):
             self._close()
+        # Suppose Rex were warm; he would bark, but he does not. So he is not warm.
+        if self.supposed is not None and move.inferred and key(formula) == key(negated(self.supposed.assumed)):
+            self._refute(self.supposed, moves.Contradicts(""), None)
+            return
         is_plain = not (move.inferred or move.promise or move.cited or move.because or self.claims or self.supposed)
         if is_plain and self._is_asked(formula) and self.known.support(formula) is None:
             self._judged(moves.Judged("true", move.text), formula)
@@ -293,17 +302,12 @@ class Reasoner(Trying):
             # Attack: read out one rule and use another.
             raise self._bad("unsupported_sentence", "it does not follow by the rule that was read out")
 
-    def _check_promise(self, formula: Formula, promise: moves.Promise) -> None:
-        """Hold what is said to be known, or to have been shown, to it."""
-        place = self.known.keys.get(key(formula))
-        is_shown = place is not None and place >= self.known.num_premises
-        self._refuse_if(promise is moves.Promise.GIVEN and place is None, "it is not known")
-        self._refuse_if(promise is moves.Promise.SHOWN and not is_shown, "it was not inferred before")
-
     def _rests(self, formula: Formula, move: moves.Claim | moves.Judged) -> None:
         """Hold a claim to the reasons that are given for it: with facts and one rule they give it, and none is idle."""
         claims = self.claims[-move.because :]
         reasons = [part for reason in claims for part in conjuncts(reason)]
+        if re.match("there", move.text or "") and key(formula) in map(key, reasons):  # some cats bark, so there is one
+            return
         if move.loosely and not any(map(self._possibility, reasons)) and key(formula) not in map(key, reasons):
             # Attack: Ned is a newt, so Pip is a bird; Tom is smart and blue, so he is kind, of who is smart and cold.
             is_vain = len(claims) == 1 and has_idle_part(self.known, formula, reasons)
@@ -365,9 +369,6 @@ class Reasoner(Trying):
         self.left_open = is_asked and move.both_ways
         self.is_open = self.is_open or is_asked
 
-    def _is_asked(self, formula: Formula) -> bool:
-        return key(formula) in (key(self.case.goal), key(negated(self.case.goal)))
-
     def _told_last(self, formula: Formula) -> bool:
         """Say whether what was said last gives a formula by itself."""
         parts = [part for claim in self.claims[self.num_before :] or self.last_claims for part in conjuncts(claim)]
@@ -396,15 +397,6 @@ class Reasoner(Trying):
             return
         self.doubted = self.doubted or (self.index, self.text)
         self.num_moves += 1
-
-    def _check_told(self, answer: Formula, *, spelled: bool) -> None:
-        """Hold the answer to the text's own claims: they give it."""
-        told = [place for claim in self.claims if (place := self.known.keys.get(key(claim))) is not None]
-        told += self.known.claimed()
-        # Attack: true sentences that have nothing to do with the answer, and the answer behind them.
-        if (spelled and key(answer) in map(key, self.known.formulas)) or self.known.gives(answer, told):
-            return
-        raise self._bad("goal_not_reached", "what the text says does not lead to it")
 
     def _judged(self, move: moves.Judged, formula: Formula | None) -> None:
         """Take a value for the question, or what a value says of another statement."""

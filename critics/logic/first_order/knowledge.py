@@ -33,6 +33,7 @@ class Knowledge:
         self.facts: list[int] = []
         self.rules: list[int] = []
         self.keys: dict[str, int] = {}
+        self.named: set[str] = set()  # Things that stand for others: nothing else follows from what is said of them.
         said = [*premises, *others]
         said += [case for formula in said if is_choice(formula) for case in stronger(formula)]
         parts = [part for formula in said for part in (formula, *fo.conjuncts(formula), fo.negated(formula))]
@@ -64,6 +65,8 @@ class Knowledge:
 
     def follows(self, claim: fo.Formula, places: Sequence[int]) -> Answer:
         """Return whether a claim can fail where the formulas at these places hold."""
+        if self.named and self.named.isdisjoint(fo.constants(claim)):
+            places = [place for place in places if self.named.isdisjoint(fo.constants(self.formulas[place]))]
         numbers = tuple(self._numbers[place] for place in places)
         settled = self._grounding.can_fail(self._grounding.number(claim), numbers)
         if settled is None:

@@ -159,6 +159,18 @@ class NoSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """The start of talk about one thing: the text, or the last claim, says that there is one; `again`: it was any."""
+
+    text: str
+    name: str = ""
+    is_any: bool = False
+    noun: str | None = None
+    cited: tuple[int, ...] = ()
+    is_again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class NothingElse:
     """The claim that nothing else follows."""
 
@@ -170,6 +182,7 @@ Move: TypeAlias = (
     | NotKnown
     | NoneAbout
     | NoSource
+    | Named
     | Converse
     | Judged
     | Aim

@@ -39,7 +39,7 @@ _LINE_START = re.compile(
 )
 # Atomic, because it would else backtrack over a long row of dots.
 _END = re.compile(
-    r"(?<![.!?])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)[.!?]++(?![\"'][*_`]* +[*_]*[a-z])[\"')\]*_`]*+(?= |$)"
+    r"(?<![.!?])(?<!\b[MD]r)(?<!\bMrs)(?<!\bMs)(?<!\b[ie]\.[eg])[.!?]++(?![\"'][*_`]* +[*_]*[a-z])[\"')\]*_`]*+(?= |$)"
     # `Tom is a cat. (given)` is one sentence.
     r"(?![ *_]*[(\[](?i:\d|given|known|fact|premise|rule|stated|context|from|by|in)\b)|;(?= |$)",
 )

@@ -1,6 +1,6 @@
 """The closed lists of phrases by which models lead statements in, join, cite and judge them: `phrases.txt`, compiled.
 
-`rewordings.txt` has sentences in other words, in which the lists find what they know.
+`rewordings.txt` has sentences in other words, in which the lists find what they know; `individuals.txt` has names.
 """
 
 import re
@@ -27,7 +27,7 @@ def _spelled(pattern: str) -> str:
 def _read() -> Iterator[tuple[str, tuple[re.Pattern[str], ...]]]:
     """Yield the sections of `phrases.txt`: one pattern of all alternatives, or one for each."""
     sections: list[tuple[re.Match[str], list[str]]] = []
-    for line in _lines("phrases.txt"):
+    for line in (*_lines("phrases.txt"), *_lines("individuals.txt")):
         if (part := _PART.fullmatch(line)) is not None:
             _parts[part["name"]] = _spelled(part["pattern"])
         elif (head := _HEAD.fullmatch(line)) is not None:
@@ -61,11 +61,11 @@ def _patterns(names: str) -> list[re.Pattern[str]]:
 (BEING, OF_NAME, TOPIC_LEADS, OF_TEXT, DENIES, OWN_ANSWER, EVERY, IS_KIND, KIND, STATED, NUMBERS, REWORDS) = _patterns(
     "BEING OF_NAME TOPIC_LEADS OF_TEXT DENIES OWN_ANSWER EVERY IS_KIND KIND STATED NUMBERS REWORDS"
 )
-(COMMENT, HEADINGS, OF_STATEMENT, ASKS_OF, SPOKEN_OF, KNOWN_OF) = _patterns(
-    "COMMENT HEADINGS OF_STATEMENT ASKS_OF SPOKEN_OF KNOWN_OF"
+(COMMENT, HEADINGS, OF_STATEMENT, ASKS_OF, SPOKEN_OF, KNOWN_OF, VOUCHED, ONE_OF) = _patterns(
+    "COMMENT HEADINGS OF_STATEMENT ASKS_OF SPOKEN_OF KNOWN_OF VOUCHED ONE_OF"
 )
-JUDGED, SETTLED, SETTLES, UNUSED, NO_SOURCE, NEEDS = map(
-    _LISTS.__getitem__, ["JUDGED", "SETTLED", "SETTLES", "UNUSED", "NO_SOURCE", "NEEDS"]
+JUDGED, SETTLED, SETTLES, UNUSED, NO_SOURCE, NEEDS, NAMINGS = map(
+    _LISTS.__getitem__, ["JUDGED", "SETTLED", "SETTLES", "UNUSED", "NO_SOURCE", "NEEDS", "NAMINGS"]
 )
 SOURCE, THING, NAME, WE, MANNER, NOUNS, WORDS = map(
     _parts.__getitem__, ["Source", "Thing", "Name", "We", "Manner", "Nouns", "Words"]

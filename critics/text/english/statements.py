@@ -42,6 +42,7 @@ _MUST = ("must be ", "must ", "has to be ", "have to be ", "should be ", "should
 _MAY = ("could be ", "might be ", "may be ", "can be ", "could ", "might ", "may ")
 _REFLEXIVE = re.compile(r"(?P<name>(?:[Tt]he )?\w+(?: [a-z]+)?) (?P<verb>\w+(?: not \w+)?) (?:itself|himself|herself)")
 _RULES = re.compile(r"(?<=[a-z]),? and (?:that )?(?=(?:if|all|every|no|any) )")
+_OF_KINDS = re.compile(r"(?i:every|each|all|no|any) (?:[a-z-]+ ){1,2}(?:is|are) (?:not )?(?:an? )?[a-z-]+(?: [a-z-]+)?")
 _PRONOUN = re.compile(r"(?P<lead>if )?(?:he|she|it)\b", re.IGNORECASE)
 _GOES_ON = re.compile(r"(?:and|but|so|also|or)\b", re.IGNORECASE)
 _QUOTED = re.compile(r'"(?P<said>[^"]+ [^"]+)"(?=.*\w)')
@@ -147,6 +148,7 @@ class Statements:
         """The sentence whose last statement says what a thing is."""
         self._is_single = True
         """True where nothing else than whom the last one was about stands in it: `Tom has a laptop. It is warm`."""
+        self._new: set[str] = set()  # The things that the text brought in itself.
         self._before: str | None = None
         """The thing that the last statement began with."""
         self._told: dict[str, set[Formula]] = {}
@@ -201,10 +203,11 @@ class Statements:
         formula = found.exclusive if exclusive else found.formula
         return formula if self._has_duties else concluded(formula)
 
-    def turn_to(self, name: str) -> None:
-        """Speak of somebody from here on, whom a heading names."""
+    def turn_to(self, name: str, *, is_new: bool = False) -> None:
+        """Speak of somebody from here on, whom a heading names, or of a thing that the text brings in."""
         self._last = name.lower() if name[:4].lower() == "the " else f'"{name}"'
         self._rule, self._is_single = None, True
+        self._new |= {self._last} if is_new else set[str]()
 
     @property
     def last(self) -> str | None:
@@ -242,7 +245,7 @@ class Statements:
         are_things = all(name.startswith("the ") and not is_person(name.split(" ")[-1]) for name in names)
         if self._last is not None and are_things and EVERY.match(text):
             self._rule = (sentence, heard | (frozenset() if self._rule is None else self._rule[1]))
-            self._is_single = False
+            self._is_single &= self._last in self._new and _OF_KINDS.fullmatch(text) is not None
             return formula
         self._rule = None
         # James is from the law school, so he ..: the one name, which is the subject, and no thing.
