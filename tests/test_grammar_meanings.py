@@ -10,7 +10,7 @@ from critics.grammar.reader import Reader, Reading
 from critics.replay.first_order import syntax as fo
 
 NUM_SENTENCES = 1_500
-NOUNS_AND_PROPERTIES = ("cat", "big", "white", "black", "warm", "kind", "do bark", "do sleep")
+NOUNS_AND_PROPERTIES = ("cat", "big", "white", "black", "warm", "kind", "do bark", "do sleep", "dog")
 
 
 @dataclass(frozen=True)
@@ -250,3 +250,59 @@ def test_what_is_read_of_a_generated_sentence_is_what_it_says() -> None:
         if isinstance(found, Reading):
             assert all(value(found.formula, model, {}) == says(model) for model in MODELS), (text, str(found.formula))
     assert seen[True] > 0.55 * NUM_SENTENCES, seen
+
+
+def warm(model: Model) -> bool:
+    """Say whether Ann is warm."""
+    return has("warm")(model, model.names["ann"])
+
+
+def rules() -> Iterator[tuple[str, Claim, Claim]]:
+    """Yield sentences of rule texts, and what they say under both readings of what they leave open."""
+    dog, tom = has("dog"), KINDS["Tom"][0]
+    for (text, said), (many, _) in zip(
+        [(f"is {text}", said) for text, said in predicates("white", "black")] + verbs(True),
+        [(f"are {text}", said) for text, said in predicates("white", "black")] + verbs(False),
+        strict=True,
+    ):
+        of_tom, of_ann = claim(tom, "every", said), lambda m, said=said: said(m, m.names["ann"])
+        either = some(CAT, dog)
+        for sentence, says in (
+            (f"At least one of Tom and Ann {text}.", lambda m, a=of_tom, b=of_ann: a(m) or b(m)),
+            (f"Exactly one of Tom and Ann {text}.", lambda m, a=of_tom, b=of_ann: a(m) != b(m)),
+            (f"None of Tom and Ann {text}.", lambda m, a=of_tom, b=of_ann: not a(m) and not b(m)),
+            (f"Only those who {many} are warm.", claim(said, "only", has("warm"))),
+            (f"Only a cat {text}.", claim(CAT, "only", said)),
+            (f"Only cats and dogs {many}.", claim(either, "only", said)),
+            (f"Every cat or dog {text}.", claim(either, "every", said)),
+            (f"No cat or dog {text}.", claim(either, "none", said)),
+            (f"Neither cats nor dogs {many}.", claim(either, "none", said)),
+            (f"Tom {text}; Ann is warm.", lambda m, a=of_tom: a(m) and warm(m)),
+            (f"Tom {text}, provided that Ann is warm.", lambda m, a=of_tom: not warm(m) or a(m)),
+            (f"As long as Ann is warm, Tom {text}.", lambda m, a=of_tom: not warm(m) or a(m)),
+            (f"Ann is warm only when Tom {text}.", lambda m, a=of_tom: not warm(m) or a(m)),
+            (f"Ann is warm exactly when Tom {text}.", lambda m, a=of_tom: warm(m) == a(m)),
+            (f"Ann is warm except when Tom {text}.", lambda m, a=of_tom: warm(m) or a(m)),
+            (f"Ann is warm unless a cat {text}.", lambda m, a=claim(CAT, "some", said): warm(m) or a(m)),
+            (f"Ann is warm only if a cat {text}.", lambda m, a=claim(CAT, "some", said): not warm(m) or a(m)),
+            (f"Once a cat {text}, it is warm.", claim(both(CAT, said), "every", has("warm"))),
+            (f"Cats {many} unless Ann is warm.", lambda m, a=claim(CAT, "every", said): warm(m) or a(m)),
+        ):
+            yield sentence, says, says
+        for subject, kind in (("All cats except dogs", CAT), ("Everyone except dogs", some(CAT, no(CAT)))):
+            verb = text if subject.startswith("Every") else many
+            exactly: Property = lambda m, one, said=said: said(m, one) != dog(m, one)  # noqa: E731
+            yield f"{subject} {verb}.", claim(both(kind, no(dog)), "every", said), claim(kind, "every", exactly)
+        refuses: Property = lambda m, one, said=said: (not said(m, one)) != dog(m, one)  # noqa: E731
+        yield f"No cat except dogs {text}.", claim(both(CAT, no(dog)), "none", said), claim(CAT, "every", refuses)
+
+
+def test_what_is_read_of_a_rule_is_what_it_says_under_both_readings() -> None:
+    listed, num_read = [*rules()], 0
+    for text, plain, exclusive in listed:
+        found = Reader().read(text)
+        if isinstance(found, Reading):
+            num_read += 1
+            for formula, says in ((found.formula, plain), (found.exclusive, exclusive)):
+                assert all(value(formula, model, {}) == says(model) for model in MODELS), (text, str(formula))
+    assert num_read > 0.75 * len(listed), (num_read, len(listed))

@@ -77,7 +77,7 @@ def _rows() -> Iterator[tuple[str, str, list[str]]]:
         text = io.StringIO(gzip.decompress(packed.read()).decode())
     for word, part, *forms in csv.reader(text):
         if _is_plain(word):
-            yield word, part, forms
+            yield word, part, ["/".join(each for each in form.split("/") if " " not in each) for form in forms]
 
 
 def _tags() -> dict[str, str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import is_base, is_participle, is_plural, is_rare, past, third, verb_forms
@@ -47,6 +47,7 @@ from critics.grammar.words import (
     HAVE,
     KIND_NOUNS,
     KIND_PREDICATES,
+    MODALS,
     NUMBERS,
     OPENERS,
     PLACES,
@@ -64,6 +65,7 @@ _AT_PERSONS = frozenset("bark look laugh smile shout yell stare point".split()) 
 """Verbs that are done at somebody."""
 _MOVES = frozenset("go move travel fly drive walk come return belong emigrate".split())  # noqa: SIM905
 _TIMED = ("during", "since", "before", "after", "for")
+_ANY = ("any", "anyone", "anybody", "anything")
 Referents = tuple[Referent, ...]
 
 
@@ -216,7 +218,7 @@ def applied(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula)
             part, each = _turned(chart, at, j, each, part)
             yield Said(filled(part, HOLE, each.terms[0]), merged((own,), objects(chart, at, j)))
         case "terms":
-            yield from _of_several(chart, at, j, each, part)
+            yield from _of_several(chart, i, at, j, each, part)
         case "every" | "any":
             denied = words[at + 1 : at + 2] == ("not",) or words[at] == "never"
             if denied and each.kind == "any":
@@ -266,7 +268,7 @@ def _crosses(chart: Chart, each: Subject, part: Formula, at: int, j: int) -> boo
     return (each.kind == "some" or (each.kind == "generic" and not chart.has(at, j, "all"))) and Quantifier.ALL in inner
 
 
-def _of_several(chart: Chart, at: int, j: int, each: Subject, part: Formula) -> Iterator[Said]:
+def _of_several(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula) -> Iterator[Said]:
     """Say it of each of several names."""
     if each.operator is Operator.AND and _is_mutual(chart, at, j, part):
         chart.bar(j - 1, "of each or of one another is not said: write two sentences")
@@ -275,7 +277,11 @@ def _of_several(chart: Chart, at: int, j: int, each: Subject, part: Formula) -> 
         report = chart.bar if chart.has(at, j, "both", "all", "each") else chart.trouble
         report(at, "`not` of several may deny it of one or of all: say `neither .. nor`")
     parts = tuple(filled(part, HOLE, term) for term in each.terms)
-    yield Said(both(*map(Not, parts)) if each.operator is Operator.IFF else joined(each.operator, *parts))
+    said = both(*map(Not, parts)) if each.operator is Operator.IFF else joined(each.operator, *parts)
+    if chart.words[i] == "exactly":
+        said = both(joined(Operator.OR, *parts), *(Not(both(*pair)) for pair in combinations(parts, 2)))
+    kinds = () if each.restriction is None else (filled(each.restriction, HOLE, term) for term in each.terms)
+    yield Said(both(*kinds, said))
 
 
 def _is_mutual(chart: Chart, at: int, j: int, part: Formula) -> bool:
@@ -327,16 +333,11 @@ def _is_of_one(chart: Chart, i: int, at: int, j: int) -> bool:
     event = verb in ("was", "were", "did") or (past(verb) is not None and not is_base(verb))
     perfect = verb in HAVE and (after == "been" or is_participle(after)) and after not in ("a", "an")
     done = behind == j - 1 and is_participle(after) and not is_rare(verb_forms().participle.get(after, after))
-    state = words[j - 1] in STATES or (done and not chart.has(i, at, *RELATIVE, "with", "without"))
+    state = words[j - 1] in STATES or (done and not chart.has(i, at, *RELATIVE, "with", "without", "than"))
     # Cooks are needed: some. Cats that are fed are admitted: all.
     state = state and chart.conventions.states == "refuse" and not chart.has(at, j, "not", *OPENERS)
     passing = state or (after.endswith("ing") and is_participle(after))
-    return (
-        event
-        or perfect
-        or (placed and chart.conventions.states == "refuse")
-        or (verb in BE and (after in PLACES or after == "among" or passing))
-    )
+    return event or perfect or placed or (verb in BE and (after in PLACES or after == "among" or passing))
 
 
 def _is_of_a(chart: Chart, i: int, at: int, j: int) -> bool:
@@ -367,11 +368,21 @@ def question(chart: Chart) -> Iterator[Formula]:
     words, end = chart.words, len(chart.words)
     if not words or words[0] not in AUXILIARIES:
         return
-    if "any" in words:
-        chart.bar(words.index("any"), "`any` in a question may ask for one or for all: say `some` or `every`")
+    if words[1:2] and words[1] in _ANY and words[0] not in MODALS:
+        # Is any cat warm: is there one? But `can any cat swim` may ask of each.
+        some_one = replace(chart.tokens[1], word=words[1].replace("any", "some"))
+        yield from question(chart.rearranged([chart.tokens[0], some_one, *chart.tokens[2:]]))
         return
-    if "not" in words[:4]:
-        chart.bar(words.index("not"), "a question with `not` has no answer that is safe: ask without it")
+    asks = next((at for at, word in enumerate(words) if word in _ANY and words[at - 1] != "there"), None)
+    if asks is not None:
+        chart.bar(asks, "`any` in a question may ask for one or for all: say `some` or `every`")
+        return
+    if "not" in words[:4] or words[1:3] == ("there", "no"):
+        chart.bar(1, "a question with `not` has no answer that is safe: ask without it")
+        return
+    if words[0] in BE and words[1:2] == ("there",):
+        turned = chart.rearranged([chart.tokens[1], chart.tokens[0], *chart.tokens[2:]])
+        yield from (said.formula for said in clause(turned, 0, end, ()))
         return
     doubtful = [at for at in range(2, end) if _takes_name(chart, at)]
     if words[0] in BE and doubtful and not chart.is_name(1):

@@ -49,7 +49,7 @@ def _is_one(words: list[str], noun: list[str], at: int, num: int, vocabulary: Vo
     head = noun[-1]
     same = sum(vocabulary.singular(word.removesuffix("'s")) == head for word in words)
     late = ("if", "unless", "when", "whenever")
-    is_late = any(words[k] in late and words[k - 1] != "only" for k in range(at, len(words)))
+    is_late = any(words[k] in late and "only" not in words[k - 1 : k + 3 : 3] for k in range(at, len(words)))
     is_plain = all(map(is_content, noun)) and head not in KINDS | TIMES | MEASURES and vocabulary.singular(head) == head
     return is_plain and same == num and not is_late and words[at - 1] not in late and words[0] != "only"
 
@@ -72,7 +72,7 @@ def of_all(formula: Formula, stands: Mapping[str, str]) -> Formula | None:
     rule = formula = _apart(formula)
     while isinstance(rule, Quantified) and rule.quantifier is Quantifier.ALL:
         rule = rule.body
-    if not isinstance(rule, Compound) or rule.operator is not Operator.IMPLIES or buried(formula):
+    if not isinstance(rule, Compound) or rule.operator not in (Operator.IMPLIES, Operator.IFF) or buried(formula):
         return None
     opened = {name for part in conjuncts(rule.operands[0]) if isinstance(part, Atom) for name in constants(part)}
     for name, noun in stands.items():

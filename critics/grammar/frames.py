@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import Path
 
 from critics.grammar.lexicon import Vocabulary, is_adj, is_participle, past, third
-from critics.grammar.words import ARTICLES, BE, FUNCTION, POSSESSIVES, PREPOSITIONS, TIMES
+from critics.grammar.words import ARTICLES, BE, DATES, FUNCTION, POSSESSIVES, PREPOSITIONS, TIMES
 
 _UNDER = r"(?:[Uu]nder|[Aa]ccording to|[Aa]s per|[Pp]er|[Pp]ursuant to|[Ii]n accordance with|[Bb]y|[Ii]n|[Ff]rom)"
 _SAYS = r"(?:says?|states?|specif(?:y|ies)|stipulates?|provides?|notes?|reads?|adds?)"
@@ -20,7 +20,9 @@ _PHRASE = r"(?P<{}>[^:,;.\"]{{3,70}}?)"
 _LABEL = re.compile(rf"(?:From |In )?{_PHRASE.format('label')}: (?=\w)")
 _LED = re.compile(rf"{_UNDER} {_PHRASE.format('led')}, (?=\w)")
 _TOLD = re.compile(rf"{_PHRASE.format('told')} (?:also )?{_SAYS} that (?=\w)")
-_SETTING = re.compile(r"(?P<at>At|In|On) (?P<place>(?:the|this|our|[A-Z])[^:,;.\"]{2,50}), (?=\w)")
+_SETTING = re.compile(
+    r"(?P<at>At|In|On) (?P<place>(?:the|this|our|[A-Z])[^:,;.\"]{2,50}?)(?:, (?=\w)| (?=(?:every|each|all|no|an?) ))"
+)
 _PLACED = re.compile(r"(?P<before>[\w'-]+) (?P<at>at|in|on|of|from|near) (?:(?P<name>[A-Z]\w*)|(?:the|an?) )")
 _IN_NAMES = PREPOSITIONS | ARTICLES | {"this", "our", "to"}
 
@@ -35,6 +37,8 @@ _NOUNS = {
 """Nouns of texts and places; parts of a text, of which several may have numbers; words of what is not in force."""
 _PATTERNS = {name: re.compile("|".join(_LISTS[name]), re.IGNORECASE) for name in ("of text", "overrules", "elsewhere")}
 """Words of a sentence that speaks of others, that may take back what others say, and that is of another place."""
+
+_OWN = re.compile(rf"\b(?:[Tt]his|[Oo]ur)(?P<noun>(?: [a-z-]+)? (?:{'|'.join(_NOUNS['places'])}))(?![\w-])")
 
 
 def _document(phrase: str) -> frozenset[str] | None:
@@ -66,10 +70,13 @@ class Frames:
     """Words of the one text that all is told in."""
     place: str = ""
     """Place of all that is said, as `at the hotel miramar`."""
+    own: frozenset[str] = frozenset()
+    """The places that the text itself stands for, as ` clinic` of `this clinic`, if it speaks of no other."""
 
     def without(self, text: str) -> str:
         """Return a sentence without its frame."""
-        rest = _told_in(text, self.source) if self.source else text
+        rest = _OWN.sub(lambda one: f"the{one['noun']}" if one["noun"] in self.own else one[0], text)
+        rest = _told_in(rest, self.source) if self.source else rest
         if self.place:
             rest = re.sub(rf"^{re.escape(self.place)}(?![\w'-]),?", "", rest, flags=re.IGNORECASE).strip()
         return rest if rest == text else f"{rest[:1].upper()}{rest[1:]}"
@@ -102,8 +109,18 @@ def frames_of(said: Sequence[str], asked: str) -> tuple[Frames, list[str]]:
         told.append(f"{rest[:1].upper()}{rest[1:]}")
     if not all(one <= other or other <= one for one, other in combinations(sources, 2)):
         sources, told = [], list(said)
-    frames = Frames(frozenset[str]().union(*sources), _place(told, asked))
-    return frames, [Frames(place=frames.place).without(text) for text in told]
+    own = Frames(own=_own([*told, asked]))
+    told = [own.without(text) for text in told]
+    place = Frames(place=_place(told, own.without(asked)))
+    return Frames(frozenset[str]().union(*sources), place.place, own.own), [place.without(text) for text in told]
+
+
+def _own(said: Sequence[str]) -> frozenset[str]:
+    """Return the places of `this clinic` and `our clinic`, if no text speaks of another, of some or of all clinics."""
+    text = " ".join(said).lower()
+    nouns = {found["noun"] for one in said for found in _OWN.finditer(one)}
+    rest = {noun: re.sub(rf"\b(?:this|our|the){noun}(?![\w-]| (?:in|of|at|near|that)\b)", "", text) for noun in nouns}
+    return frozenset(noun for noun in nouns if not re.search(rf"\b{noun.split(' ')[-1][:-1]}", rest[noun]))
 
 
 def _place(said: Sequence[str], asked: str) -> str:
@@ -114,8 +131,8 @@ def _place(said: Sequence[str], asked: str) -> str:
     words = setting["place"].lower().split()
     # Not: in Ann's view, at the moment, in this case.
     is_place = setting["place"].split()[-1][0].isupper() or words[-1] in _NOUNS["places"]
-    barred = (FUNCTION - ARTICLES - {"this", "our"}) | TIMES
-    if not is_place or any(word in barred or is_adj(word) or not word.isalpha() for word in words):
+    barred = (FUNCTION - ARTICLES - {"this", "our"}) | TIMES | DATES
+    if not is_place or any(word in barred or is_adj(word) or not word.replace("-", "").isalpha() for word in words):
         return ""
     others = [said[0][setting.end() :], *said[1:], asked]
     place = f"{setting['at'].lower()} {setting['place'].lower()}"

@@ -122,6 +122,9 @@ def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) ->
     right = cut + 2 if words[cut + 1] in ("also", "then", "therefore", "thus", "hence") and cut + 2 < j else cut + 1
     if not _parallel(chart, i, cut, right, j, place):
         return
+    same = words[i] in ("a", "an") and words[right] in words[i:cut]
+    if (words[cut] == "but" or same) and shares_words_before(chart, i, cut, right + (words[right] == "not")):
+        return
     # Often sings, and is a nurse: a verb of another kind.
     is_apart = words[right] in ("never", words[i]) or (words[i] != "never" and words[right] in AUXILIARIES)
     if place == "finite" and words[i] in ("never", "always", "often") and not is_apart:
@@ -141,12 +144,16 @@ def _at(chart: Chart, i: int, cut: int, j: int, place: Place, number: Number) ->
         _check_groups(chart, i, cut, right, j, one, other, operator)
         yield joined(operator, one, other)
     for one, other in product(_part(chart, i, cut, place, number), _item(chart, right, j, place, number)):
-        mixed = (
-            isinstance(one, Compound) and one.operator in (Operator.AND, Operator.OR) and one.operator is not operator
-        )
-        if mixed and "," not in words[i:cut] and not chart.has(i, j, *OPENERS, *RELATIVE):
+        if _is_other(one, operator) and "," not in words[i:cut] and not chart.has(i, j, *OPENERS, *RELATIVE):
             chart.bar(cut, _TWO_WAYS)
         yield joined(operator, one, other)
+
+
+def shares_words_before(chart: Chart, i: int, cut: int, right: int) -> bool:
+    """Say whether the words before a place belong to the next: insured against theft but not against hail."""
+    first = next((k for k in range(i, cut) if chart.words[k] not in (*AUXILIARIES, "not", "never")), cut)
+    is_place = chart.has(right, right + 1, *PREPOSITIONS)
+    return is_place and chart.words[first] not in PREPOSITIONS and chart.has(first, cut, *PREPOSITIONS)
 
 
 def _shares_object(chart: Chart, i: int, cut: int, right: int, j: int, place: Place) -> bool:
@@ -158,18 +165,19 @@ def _shares_object(chart: Chart, i: int, cut: int, right: int, j: int, place: Pl
     while start < j and is_adverb(chart.words[start]):
         start += 1
     word = chart.words[start] if start < j else ""
-    if len(first) != 1 or start + 1 >= j or word in AUXILIARIES or word in OPENERS:
-        return False
+    if len(first) != 1 or start + 1 >= j or word in AUXILIARIES or word in OPENERS or first[0] < cut - 1:
+        return False  # Works remotely and handles data: an adverb closes what the first verb says.
     return chart.words[i] not in OPENERS and chart.starts_verb(first[0], cut) and word not in ("not", "never")
+
+
+def _is_other(part: Formula, operator: Operator) -> bool:
+    return isinstance(part, Compound) and part.operator in {Operator.AND, Operator.OR} - {operator}
 
 
 def _check_groups(
     chart: Chart, i: int, cut: int, right: int, j: int, one: Formula, other: Formula, operator: Operator
 ) -> None:
-    mixed = (
-        isinstance(other, Compound) and other.operator in (Operator.AND, Operator.OR) and other.operator is not operator
-    )
-    if mixed and chart.words[cut - 1] != "," and chart.words[right] not in OPENERS:
+    if _is_other(other, operator) and chart.words[cut - 1] != "," and chart.words[right] not in OPENERS:
         same = isinstance(one, Compound) and isinstance(other, Compound) and one.operator is other.operator
         if {"and", "or"} <= set(chart.words[i:j]) and not same:
             chart.trouble(cut, _TWO_WAYS)

@@ -18,6 +18,7 @@ from critics.grammar.words import (
     FLEXIBLE_ADVERBS,
     FUNCTION,
     GENDERS,
+    MODALS,
     NOT_ADVERBS,
     POSTPOSED,
     PREPOSITIONS,
@@ -194,7 +195,7 @@ _NO_NAMES = frozenset(
 
 
 _FINITE = frozenset("is was has had does did can may must will should could would".split())  # noqa: SIM905
-_ID = r"(?P<id>\d+[A-Za-z]?|[A-Z]-?\d+|[B-Z])"
+_ID = r"(?P<id>\d+[A-Za-z]?|[A-Z]-?\d+|[A-Z])"
 _NUMBERED = re.compile(rf"(?P<noun>[A-Z][a-z]+) {_ID} (?P<verb>[a-z]+)")
 _ASKED = re.compile(rf"(?:Is|Was|Does|Did|Has|Can|May|Must|Will) (?P<noun>[a-z]+) {_ID} (?=[a-z])")
 _TITLE = re.compile(
@@ -330,20 +331,10 @@ class Vocabulary:
         after = after.lower()
         if low in self.lower or _one_of(low) in self.lower or third_person(low) in self.lower:
             return False
-        opens_plural = after in PREPOSITIONS or after in (
-            "are",
-            "have",
-            "do",
-            "were",
-            "can",
-            "that",
-            "who",
-            "must",
-            "will",
-        )
+        opens_plural = after in (*PREPOSITIONS, *MODALS, "are", "have", "do", "were", "that", "who")
         return not (is_plural(low) and (opens_plural or is_base(after) or past(after) is not None or is_adverb(after)))
 
 
 def is_content(word: str) -> bool:
     """Say whether a word can be part of the name of a predicate."""
-    return word.removesuffix("'s") not in FUNCTION and word != ","
+    return word.removesuffix("'s") not in FUNCTION and word not in (",", ";")

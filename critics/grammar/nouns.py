@@ -28,6 +28,7 @@ from critics.grammar.words import (
     QUANTITIES,
     RELATIVE,
     Number,
+    is_person,
 )  # fmt: skip
 
 _PLURAL_MODIFIERS = frozenset("sports arts sales goods games savings police data fish species".split())  # noqa: SIM905
@@ -81,10 +82,10 @@ def _tells_how(chart: Chart, at: int, j: int) -> bool:
     name = at + 1 + chart.has(at + 1, at + 2, "the")
     named = name < j and chart.is_name(name) and not chart.tokens[name].owns
     placed = named and word in ("in", "at", "near", "from") and not (name + 1 < j and chart.is_content(name + 1))
-    # An order above 100 euros.
-    placed = placed or (
-        word in BOUNDS and at + 1 < j and (chart.words[at + 1].isdigit() or chart.words[at + 1] in NUMBERS)
-    )
+    # An order above 100 euros; a pallet in bay 4, but not a king in act 4.
+    numbers = [k for k in (at + 1, at + 2) if k < j and (chart.words[k].isdigit() or chart.words[k] in NUMBERS)]
+    is_thing = word in ("in", "at", "on", "near") and not is_person(chart.vocabulary.singular(chart.words[at - 1]))
+    placed = placed or (at + 1 in numbers and word in BOUNDS) or (numbers == [at + 2] and is_thing)
     return word in PREPOSITIONS and word not in ("with", "without", "as") and not placed
 
 
@@ -92,8 +93,9 @@ def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
     word = chart.words[at]
     if chart.is_name(at):
         return False
-    if word in RELATIVE or word == "not" or (word in PREPOSITIONS and word != "to"):
-        return True
+    is_one = word != "to" or (at + 1 < j and (chart.is_name(at + 1) or chart.words[at + 1] == "the"))
+    if word in RELATIVE or word == "not" or (word in PREPOSITIONS and is_one):
+        return True  # A party to the case.
     if is_participle(word) and (at + 1 < j or word in verb_forms().participle):
         return not _is_compound(chart, at, j)
     if at + 2 >= j or not chart.is_content(at):
@@ -116,12 +118,8 @@ def _is_compound(chart: Chart, at: int, j: int) -> bool:
     if not (after and last and gerund(chart.words[at]) and chart.is_content(at + 1)):
         return False
     opens = max((k for k in range(at) if chart.words[k] in ("a", "an")), default=-1)
-    return (
-        0 <= opens < at - 1
-        and all(map(chart.is_content, range(opens + 1, at)))
-        and not is_plural(after[0])
-        and not is_adverb(after[0])
-    )
+    is_noun = all(map(chart.is_content, range(opens + 1, at))) and not is_plural(after[0])
+    return 0 <= opens < at - 1 and is_noun and not is_adverb(after[0])
 
 
 def head(chart: Chart, i: int, j: int, number: Number) -> tuple[Formula | None] | None:
@@ -155,8 +153,7 @@ def head(chart: Chart, i: int, j: int, number: Number) -> tuple[Formula | None] 
         if "and" in words and is_plural(words[-1]):
             why = "`and` may join two kinds or two properties: say `who are both .. and ..`"
             chart.bar(places[words.index("and")], why)
-        parts = tuple(part for part in (kind, *map(atom, modifying)) if part is not None)
-        return (both(*parts) if parts else None,)
+        return (both(kind, *map(atom, modifying)) if kind is not None or modifying else None,)
     is_measure = singular in MEASURES and chart.words[j : j + 1] == ("of",)
     if "," in chart.words[i:j] or "and" in words or is_measure:
         return None

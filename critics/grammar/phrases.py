@@ -145,7 +145,8 @@ class _Phrase:
                 return None
             self.at += 1
         words = [word for word in self.words if word]
-        if not words or words[-1] in ("and", "or", "than") or len(words) > MAX_WORDS or set(words) == {"_"}:
+        named = words[:1] == ["_"] and (self.role == "complement" or set(words) == {"_"})
+        if not words or words[-1] in ("and", "or", "than") or len(words) > MAX_WORDS or named:
             return None
         is_open = self.role in ("complement", "modifier") and (words[-1] in PREPOSITIONS or words[-1] == "to")
         if is_open and not self._is_switched(words):
@@ -198,7 +199,8 @@ class _Phrase:
 
     def _has_place(self) -> bool:
         """Say whether a preposition stands behind the verb: in `published before 2010 support the ..` it is no verb."""
-        return any(word in PREPOSITIONS and word != "to" for word in self.words[1:]) and not is_adverb(self.words[-1])
+        placed = any(word in PREPOSITIONS and word != "to" for word in self.words[1:])
+        return placed and not is_adverb(self.words[-1]) and not gerund(self.chart.words[self.at - 1])
 
     def _name(self, word: str) -> bool:
         chart, at = self.chart, self.at
@@ -221,10 +223,9 @@ class _Phrase:
             return True
         stop = self.at + 1
         while stop < self.end and (chart.is_content(stop) or chart.is_name(stop) or self._of(stop)):
-            opens = (
-                is_participle(chart.words[stop]) and not is_plural(chart.words[stop]) and chart.words[stop - 1] != "of"
-            )
-            if stop > self.at + 1 and not chart.is_name(stop) and (opens or is_adverb(chart.words[stop])):
+            word = chart.words[stop]
+            opens = is_participle(word) and not is_plural(word) and chart.words[stop - 1] != "of"
+            if stop > self.at + 1 and not chart.is_name(stop) and (opens or is_adverb(word)):
                 break
             stop += 1
         found = definite(chart, self.at, stop)
@@ -237,12 +238,10 @@ class _Phrase:
 
     def _of(self, at: int) -> bool:
         """Say whether a definite goes on: `the capital of France`."""
-        word, after = self.chart.words[at], at + 1 < self.end
-        if word == "of":
-            return after and (
-                self.chart.is_name(at + 1) or self.chart.is_content(at + 1) or self.chart.words[at + 1] == "the"
-            )
-        return word == "the" and self.chart.words[at - 1] == "of"
+        chart, after = self.chart, at + 1
+        if chart.words[at] == "of":
+            return after < self.end and (chart.is_name(after) or chart.is_content(after) or chart.words[after] == "the")
+        return chart.words[at] == "the" and chart.words[at - 1] == "of"
 
     def _relative(self, word: str) -> bool:
         chart, at = self.chart, self.at
@@ -326,10 +325,7 @@ class _Phrase:
         return False
 
     def _is_auxiliary(self, word: str) -> bool:
-        return (
-            word in AUXILIARIES or word in STRUCTURE or word == "this"
-            or word in ("other", "another", "others", "one")
-        )  # fmt: skip
+        return word in AUXILIARIES or word in STRUCTURE or word in ("this", "other", "another", "others", "one")
 
     def _auxiliary(self, word: str) -> bool:
         chart, at = self.chart, self.at
@@ -375,11 +371,8 @@ class _Phrase:
             return False
         if word in DROPPED_ADVERBS and word != "also" and at and chart.words[at - 1] == "not":
             chart.bar(at, "`not therefore` denies that it follows, or that it is so: say which")
-        if (
-            word in DROPPED_ADVERBS
-            or (word == "too" and not after)
-            or (word == "located" and after in ("in", "at", "on"))
-        ):
+        dropped = word in DROPPED_ADVERBS or (word == "too" and not after)
+        if dropped or (word == "located" and after in ("in", "at", "on")):
             return True
         if self.words[-1:] == ["self"] and self.in_clause:
             self._verb(word)

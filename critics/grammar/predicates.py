@@ -5,7 +5,7 @@ from itertools import product
 from typing import Literal
 
 from critics.grammar.chart import Chart, Place, Rules, rule
-from critics.grammar.joining import coordinated, together
+from critics.grammar.joining import coordinated, shares_words_before, together
 from critics.grammar.lexicon import (
     is_adverb,
     is_base,
@@ -37,7 +37,9 @@ from critics.grammar.meaning import (
 from critics.grammar.nouns import EVERYONE, modifiers, nominal
 from critics.grammar.phrases import definite, is_part, opaque
 from critics.grammar.words import (
+    ARTICLES,
     BE,
+    DATES,
     DENIABLE_MODALS,
     DO,
     HAVE,
@@ -51,6 +53,7 @@ from critics.grammar.words import (
     Number,
 )
 
+_CONDITIONAL = ("if", "unless", "when", "whenever")
 _NEGATIVE = ("not", "never", "no", "nobody", "nothing")
 
 
@@ -69,6 +72,8 @@ def finite(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     chart.furthest = max(chart.furthest, i)
     split = coordinated(chart, i, j, "finite", number)
     yield from split
+    if chart.has(i + 1, j, "only"):
+        yield from _only_so(chart, i, j, number)
     word = chart.words[i]
     after = chart.words[i + 1] if i + 1 < j else ""
     if chart.is_name(i):
@@ -93,11 +98,25 @@ def finite(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
         yield from (Not(part) for part in _object(chart, i, i + 2, j))
     elif word in HAVE and (is_participle(after) or after == "been") and after not in ("left",) and not split:
         if agrees(HAVE[word], number):
-            yield from (
-                marked(part, "had" if word == "had" else "has") for part in opaque(chart, i + 1, j, "complement")
-            )
+            mark, denied = "had" if word == "had" else "has", chart.words[i + 2 : i + 3] == ("no",)
+            other = chart.rearranged([*chart.tokens[: i + 2], *chart.tokens[i + 3 :]]) if denied else chart
+            for part in opaque(other, i + 1, j - denied, "complement"):
+                yield Not(marked(part, mark)) if denied else marked(part, mark)
     elif not split:
         yield from simple(chart, i, j, "finite", number)
+
+
+def _only_so(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
+    """Is sold only on Mondays: where it is sold at all, on Mondays; not in a condition, a question or a denial."""
+    words, tokens = chart.words, chart.tokens
+    at = words.index("only", i + 1)
+    is_apart = chart.has(0, at, *RELATIVE, *_CONDITIONAL, *_NEGATIVE, "neither", "none", "either", "or", "some", "only")
+    if j < len(words) or is_apart or tokens[i].start == 0 or not chart.has(at + 1, at + 2, *PREPOSITIONS):
+        return
+    whole = chart.rearranged([*tokens[:at], *tokens[at + 1 :]])
+    for part, more in product(finite(chart, i, at, number), finite(whole, i, j - 1, number)):
+        if isinstance(part, Atom) and isinstance(more, Atom):
+            yield implies(part, more)
 
 
 def _object(chart: Chart, i: int, start: int, j: int) -> Iterator[Formula]:
@@ -168,7 +187,7 @@ def _denied(chart: Chart, i: int, j: int, place: Place, number: Number, mark: st
             continue
         yield Not(_marked(part, mark))
     for at in range(i + 2, j - 1):
-        if words[at] == "but":
+        if words[at] == "but" and not shares_words_before(chart, i + 1, at, at + 1):
             for one in inner(chart, i + 1, at, place, number):
                 for other in inner(chart, at + 1, j, place, number):
                     yield both(Not(_marked(one, mark)), _marked(other, mark))
@@ -181,7 +200,8 @@ def inner(chart: Chart, i: int, j: int, place: Place, number: Number) -> Iterato
         j -= 1
     if i >= j:
         return
-    is_done = place == "complement" and is_participle(chart.words[i])
+    is_done = is_participle(chart.words[i]) or (chart.is_content(i) and chart.has(i + 1, i + 2, *PREPOSITIONS))
+    is_done = is_done and place == "complement"
     split = (shared_verb(chart, i, i, j, "complement") if is_done else ()) or coordinated(chart, i, j, place, number)
     yield from split
     if not split or chart.words[i] in ("a", "an"):
@@ -331,8 +351,8 @@ def _is_time(chart: Chart, at: int, j: int) -> bool:
 def _quantified_object(chart: Chart, i: int, at: int, j: int) -> Iterator[Formula]:
     """Chases all dogs; likes some cat; eats no meat."""
     word = chart.words[at]
-    if chart.words[at - 1] in ("among", "of", "than", "without", "except", ","):
-        return
+    if chart.words[at - 1] in ("among", "of", "than", "without", "except", ",") or chart.has(at, j, "to"):
+        return  # Gives every gift to the man.
     negative = chart.has(0, at, *_NEGATIVE)
     if word == "some" and negative:
         chart.bar(at, "`some` after `not`: say `any`, or make it a sentence of its own")
@@ -361,9 +381,15 @@ _BETWEEN = frozenset(
 
 @rule
 def shared_verb(chart: Chart, i: int, at: int, j: int, role: Literal["verb", "complement"]) -> Iterator[Formula]:
-    """Owns a car or a bike; likes Tom and Ann: the verb belongs to each object; parked at the lake or at the inn."""
+    """Owns a car or a bike; likes Tom and Ann: the verb belongs to each; parked at the lake but not at the inn."""
     words = chart.words
-    cuts = [k for k in range(at + 2, j - 1) if words[k] in ("and", "or")]
+    cuts = [k for k in range(at + 2, j - 1) if words[k] in ("and", "or", "but")]
+    denied = len(cuts) == 1 and words[cuts[0] : cuts[0] + 2] == ("but", "not")
+    if denied and j - cuts[0] > 3 and words[cuts[0] + 2] in PREPOSITIONS:
+        chart = chart.rearranged([*chart.tokens[: cuts[0] + 1], *chart.tokens[cuts[0] + 2 :]])
+        words, j = chart.words, j - 1
+    elif len(cuts) == 1 and words[cuts[0]] == "but":
+        return
     verbs = {third(word) or past(word) or verb_forms().participle.get(word) or word for word in words[i:j]}
     if len(cuts) != 1 or not _BETWEEN.isdisjoint(verbs) or chart.has(i, j, *RELATIVE, "not", *OPENERS):
         return
@@ -379,7 +405,13 @@ def shared_verb(chart: Chart, i: int, at: int, j: int, role: Literal["verb", "co
         # AMC service or HBO service: two of a kind.
         named = named or (chart.is_name(first) and chart.is_name(cut + 1) and 1 < cut - first == j - cut - 1 < 4
                           and words[first + 1 : cut] == words[cut + 2 : j])  # fmt: skip
-        if not (_are_places(chart, at, first, cut) or (role == "verb" and (named or determined))):
+        same = words[first] == words[cut + 1] or not (denied or (role == "complement" and not is_participle(words[i])))
+        # Sleeps on Mondays but not on the floor: of those days.
+        heads = [next((word for word in words[k + 1 : k + 3] if word not in ARTICLES), "") for k in (first, cut + 1)]
+        timed = {word.isdigit() or chart.vocabulary.singular(word) in TIMES | DATES for word in heads}
+        same = same and (not denied or len(timed) == 1)
+        are_places = same and _are_places(chart, at, first, cut)
+        if not (are_places or (role == "verb" and (named or determined) and not denied)):
             continue
         if words[first - 1] in ("between", "among"):
             return
@@ -389,9 +421,8 @@ def shared_verb(chart: Chart, i: int, at: int, j: int, role: Literal["verb", "co
         ]
         one, other = (opaque(each, 0, len(each.words), role) for each in charts)
         operator = Operator.OR if words[cut] == "or" else Operator.AND
-        for left in one:
-            for right in other:
-                yield Compound(operator, (left, right)) if operator is Operator.OR else both(left, right)
+        for left, right in product(one, [Not(part) for part in other] if denied else other):
+            yield Compound(operator, (left, right)) if operator is Operator.OR else both(left, right)
         return
 
 

@@ -37,7 +37,13 @@ MAX_REMEMBERED = 8_000
 """Texts whose reading is kept for the next attempt at the same problem."""
 _KNOWN: dict[object, "tuple[Reading | Refusal, int]"] = {}
 """Readings by sentence, conventions, and what the problem's words have to do with it: contexts share sentences."""
-_NOT_BOTH = re.compile(r",? but not both(?=[.?!]?$)")
+_BOTH = re.compile(r",? (?:(?P<no>but (?:not|never))|(?:or|(?:or )?(?:possibly|perhaps|maybe))) both(?=[.?!]?$)")
+_LAST_OR = re.compile(
+    r"(?!(?:[Ii]f|[Ww]hen\w*|[Uu]nless|[Oo]nce|[Ee]xactly) (?:(?!,| then ).)*$)"
+    r"(?:(?! or ).)* or (?:(?![,;]| (?:or|and|then|if|unless|but)\b).)+"
+)
+"""One `or` that ends a sentence, in no condition before its end."""
+_EITHER = "either: at least one"
 PLAIN_WHY = "no rule of the grammar goes on here: say it in shorter sentences"
 
 
@@ -97,12 +103,16 @@ class Reader:
 
     def read_at_cost(self, text: str) -> tuple[Reading | Refusal, int]:
         """Read one statement; return with it the number of spans that it took, also where it was read before."""
-        both = _NOT_BOTH.search(text)
+        both = _BOTH.search(text)
         if both is not None:
             found, work = self.read_at_cost(text[: both.start()] + text[both.end() :])
-            if isinstance(found, Reading) and found.exclusive != found.formula:
-                return replace(found, text=text, formula=found.exclusive), work
-            return Refusal(text, "both", both.start(), both.end(), "say `either .. or .., but not both`"), work
+            is_last = _LAST_OR.fullmatch(text[: both.start()]) and str(found).count("∨") == 1  # Of two.
+            if isinstance(found, Reading) and is_last and not (both["no"] and found.exclusive == found.formula):
+                said = found.exclusive if both["no"] else found.formula
+                notes = tuple(note for note in found.conventions if note != _EITHER)
+                return replace(found, text=text, formula=said, exclusive=said, conventions=notes), work
+            why = "say `either .. or .., but not both`, or `.. or .., or both`, of two in the last clause"
+            return Refusal(text, "both", both.start(), both.end(), why), work
         if text not in self._memory:
             if len(self._memory) >= MAX_REMEMBERED:
                 self._memory.clear()
@@ -181,7 +191,7 @@ def _reading(text: str, chart: Chart, found: Formula) -> Reading:
     plain = inclusive(formula)
     notes = set(chart.notes)
     if plain != formula:
-        notes.add("either: at least one")
+        notes.add(_EITHER)
     exclusive = formula if plain == formula else rebuilt_exclusive(formula)
     return Reading(text, plain, exclusive, tuple(sorted(notes)), chart.tokens, chart.vocabulary)
 

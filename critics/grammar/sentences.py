@@ -1,8 +1,8 @@
 """Sentences of several clauses: conditions, which leave their subject open, and connectives between clauses."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from critics.grammar.asides import aside, backed_by_pronoun, excepted, moved_back
 from critics.grammar.chart import Chart, rule
 from critics.grammar.clauses import Referents, Said, clause, merged, objects, pronouns_of, resolved
 from critics.grammar.lexicon import is_plural, past, third
@@ -19,6 +19,7 @@ from critics.grammar.meaning import (
     implies,
     joined,
     quantifiers,
+    some,
 )
 from critics.grammar.predicates import finite
 from critics.grammar.subjects import Referent, subject
@@ -30,14 +31,14 @@ from critics.grammar.words import (
     CONDITIONS,
     EVERY,
     OPENERS,
+    POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
     RELATIVE,
     SOMEONE,
 )
 
-_ANY_OR_ALL = "one of them or all: say `if some ..`, or `if every ..`"
-
+_BACK = PRONOUNS | POSSESSIVES
 _MAY_PART = "a sentence of its own may begin here, or a list go on: write two sentences"
 _LEADS = tuple(
     (tuple(opening.split()), positive)
@@ -60,14 +61,11 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
         return
     if i == 0 and j > 1 and words[0] in ("and", "but", "also", "so"):
         i += 1
-    if words[i : i + 2] == ("those", "who"):
-        # Those who work: all who work.
-        start, after = chart.tokens[i], chart.tokens[i + 1 :]
-        chart = chart.rearranged([replace(start, word="all"), *after])
-        yield from sentence(chart, 0, j - i, referents)
-        return
     if "he" in words[i:j] and "she" in words[i:j] and not chart.bars:
         chart.bar(words.index("she"), "`he` and `she` are two: name who is meant")
+    if ";" in words[i:j]:
+        yield from _halves(chart, i, j, referents)
+        return
     lead = _lead(words[i:j])
     if lead is not None:
         size, positive = lead
@@ -90,19 +88,28 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
         return
     if chart.has(i, j, "if", "unless", "whenever"):
         return
+    if i == 0 and j == len(words) and "except" in words:
+        yield from excepted(chart, j)
+        return
     if words[i] in PREPOSITIONS - {"with", "without", "like", "of", "to"} and i == 0:
-        from critics.grammar.asides import moved_back
-
         yield from moved_back(chart, i, j, referents)
         return
     if i == 0 and j == len(words) and "," in words:
-        from critics.grammar.asides import aside
-
         yield from aside(chart, j)
     if words[i] == "either":
         yield from _either(chart, i, j, referents)
     yield from _two_clauses(chart, i, j, referents)
     yield from clause(chart, i, j, referents)
+
+
+def _halves(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
+    """A; B: both. Not where a condition or a denial in front may reach behind the semicolon."""
+    cut = chart.words.index(";")
+    is_free = not chart.has(i, cut, *CONDITIONS, "unless") and _lead(chart.words[i:cut]) is None
+    behind = chart.rearranged(chart.tokens[cut + 1 : j])
+    for one in sentence(chart, i, cut, referents) if is_free and behind.words else ():
+        for other in sentence(behind, 0, len(behind.words), one.referents or referents):
+            yield Said(both(one.formula, other.formula))
 
 
 def _lead(words: tuple[str, ...]) -> tuple[int, bool] | None:
@@ -117,9 +124,7 @@ def _fronted(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
     for cut in cuts or range(i + 3, j):
         after = cut + 1 if words[cut] in ("then", ",") else cut
         if words[i] == "unless":
-            for one in sentence(chart, i + 1, cut, referents):
-                if quantifiers(one.formula) and words[i + 1] not in EVERY:
-                    chart.bar(i + 1, _ANY_OR_ALL)
+            for one in _told(chart, i + 1, cut, referents):
                 for other in sentence(chart, after, j, one.referents or referents):
                     yield Said(joined(Operator.OR, other.formula, one.formula))
         else:
@@ -137,31 +142,22 @@ def _is_when(chart: Chart, at: int, j: int) -> bool:
 
 def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iterator[Said]:
     """B if A; B only if A; B if and only if A; B unless A."""
-    from critics.grammar.asides import backed_by_pronoun
-
     words = chart.words
     both_ways = words[at : at + 4] == ("if", "and", "only", "if")
     unless = words[at] == "unless"
     if _is_open(referents):
         # If a cat is not white, it is black unless it is sick.
         chart.bar(at, "a condition inside of another: write two sentences")
-    elif (both_ways and chart.has(at + 4, j, *PRONOUNS)) or (unless and chart.has(at + 1, at + 2, *PRONOUNS)):
+    elif (both_ways and chart.has(at + 4, j, *_BACK)) or (unless and chart.has(at + 1, at + 2, *_BACK)):
         yield from backed_by_pronoun(chart, (i, at, j), sentence)
     elif both_ways or unless or words[at] == "only":
         start = at + {"if": 4, "only": 2}.get(words[at], 1)
-        for one in opened(chart, i, at, referents):
+        for one in clause(chart, i, at, referents) if unless else opened(chart, i, at, referents):
             if _is_open(one.referents) and words[at] != "only":
                 chart.bar(at, "what is said of a kind in front of it: say `if`, and `if .. not`")
-            for other in sentence(chart, start, j, one.referents or referents):
-                if quantifiers(other.formula) and words[start] not in EVERY:
-                    chart.bar(start, _ANY_OR_ALL)
-                if words[at] == "only":
-                    said = implies(one.formula, other.formula)
-                elif unless:
-                    said = joined(Operator.OR, one.formula, other.formula)
-                else:
-                    said = Compound(Operator.IFF, (one.formula, other.formula))
-                yield Said(closed(said, chart.variable()))
+            for other in _told(chart, start, j, one.referents or referents, both_ways=both_ways):
+                operator = Operator.OR if unless else Operator.IFF if both_ways else Operator.IMPLIES
+                yield Said(closed(Compound(operator, (one.formula, other.formula)), chart.variable()))
     else:
         if words[at - 1] == "as":
             chart.bar(at, "what `as if` tells is not so: leave it out")
@@ -172,10 +168,23 @@ def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iter
             chart.bar(at, "`if` may reach one clause or both before it: put the condition first")
         elif {words[at - 1]} & ASKING or {*words[i:at]} & ALWAYS_ASKING:
             chart.bar(at, "it may tell what is asked, and be no condition: put the condition first")
-        elif words[at + 1] in PRONOUNS or (words[at + 1] == "the" and chart.has(i, at, *words[at + 2 : at + 3])):
+        elif words[at + 1] in _BACK or (words[at + 1] == "the" and chart.has(i, at, *words[at + 2 : at + 3])):
             yield from backed_by_pronoun(chart, (i, at, j), sentence)
         else:
             yield from _conditional(chart, (at + 1, j), (i, at), referents)
+
+
+def _told(chart: Chart, i: int, j: int, referents: Referents, *, both_ways: bool = False) -> Iterator[Said]:
+    """Read what stands behind `unless` and `only if`: of a cat that barks, that there is one; not of a kind."""
+    is_kind = any(chart.words[k] in BE and chart.words[k + 1] in ("a", "an") for k in range(i, j - 1))
+    is_one = chart.has(i, i + 1, "a", "an") and not (both_ways or is_kind)
+    for told in opened(chart, i, j, ()) if is_one else sentence(chart, i, j, referents):
+        if is_one and _is_open(told.referents):
+            yield Said(some(chart.variable(), filled(told.formula, ANY, HOLE)))
+            continue
+        if quantifiers(told.formula) and chart.words[i] not in (*EVERY, "there"):
+            chart.bar(i, "one of them or all: say `if some ..`, or `if every ..`")
+        yield told
 
 
 def _is_open(referents: Referents) -> bool:
@@ -304,9 +313,6 @@ def _check_two_clauses(chart: Chart, cut: int, j: int, rest: tuple[Said, ...]) -
     has_object = not (past(last) or third(last)) or (j - cut > 3 and bool(past(words[j - 2]) or third(words[j - 2])))
     if words[cut] == "and" and rest and bare and has_object:
         chart.bar(cut, "what stands behind the second verb may belong to the first too: say it twice")
-
-
-# ---- conditions, which leave their subject open ----
 
 
 @rule

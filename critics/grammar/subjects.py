@@ -1,7 +1,7 @@
 """Subjects: named individuals, quantifiers with what restricts them, pronouns, and kinds."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from critics.grammar.chart import Chart, rule
@@ -10,6 +10,7 @@ from critics.grammar.meaning import ANY, Constant, Formula, Operator, Term, atom
 from critics.grammar.nouns import EVERYONE, modifiers, nominal
 from critics.grammar.phrases import PLACED, definite
 from critics.grammar.words import (
+    COUNTS,
     EVERY,
     MODALS,
     NUMBERS,
@@ -31,6 +32,7 @@ Kind = Literal["term", "terms", "every", "any", "none", "some", "only", "generic
 _ENDS = (",", "and", "or", "but", "if", "unless", "when", "then")
 ALL_THE = "all the "
 """The beginning of a constant that stands for several things: `the tests`."""
+_OF_NAMES = {"exactly": Operator.XOR, "some": Operator.OR, "none": Operator.IFF}
 _KINDS: dict[str, Kind] = {"every": "every", "some": "some", "any": "any", "no": "none"}
 
 
@@ -100,12 +102,18 @@ def subject(chart: Chart, i: int, j: int, referents: tuple[Referent, ...]) -> It
             yield Subject("term", "singular", terms=(Constant(" ".join(chart.words[i:j])),))
     elif _is_list_of_names(chart, i, j):
         yield from _names(chart, i, j)
+    elif word in _OF_NAMES and (found := [*_of_names(chart, i, j)]):
+        yield from found
     elif word == "both":
         yield from _both(chart, i, j)
     elif word in SOMEONE:
         yield from _someone(chart, i, j)
+    elif word == "those" and chart.has(i + 1, i + 2, "who"):
+        yield from (Subject("every", "plural", body) for body in modifiers(chart, i + 1, j, "plural"))
     elif word == "only":
-        yield from (Subject("only", "plural", body) for body in nominal(chart, i + 1, j, "plural"))
+        yield from _only(chart, i, j)
+    elif word == "neither" and j - i == 4 and chart.words[i + 2] == "nor" and is_plural(chart.words[i + 1]):
+        yield from (Subject("none", "plural", body) for body in _two_kinds(chart, i + 1, j, "plural"))
     elif word in EVERY or word in ("no", "some", "a", "an") or chart.words[i : i + 2] == ("none", "of"):
         yield from _quantified(chart, i, j)
     else:
@@ -299,7 +307,7 @@ def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         return
     if word in ("a", "an"):
         for body in nominal(chart, rest, j, "singular"):
-            yield Subject("generic", "singular", body, head=_head_of(chart, rest, j))
+            yield Subject("generic", "singular", body, head=head_of(chart, rest, j))
         return
     title = word in ("no", "all", "some") and j - rest == 1 and i == 0 and chart.is_name(rest)
     last = chart.words[rest].split(" ")[-1]
@@ -311,20 +319,61 @@ def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
         return
     after = chart.words[rest + 1] if rest + 1 < j else ""
-    if kind in ("every", "none", "any") and is_participle(chart.words[rest]) and after in PREPOSITIONS:
+    done = is_participle(chart.words[rest]) and (word == "all" or not gerund(chart.words[rest]))
+    if kind in ("every", "none", "any") and done and after in PREPOSITIONS:
         # All sold in the market.
         yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
         return
     for number in ("plural",) if rest == i + 2 else ("singular", "plural"):
         if EVERY.get(word, "either") in ("either", number):
             for body in nominal(chart, rest, j, number):
-                yield Subject(kind, number, body, head=_head_of(chart, rest, j))
-    if kind in ("every", "any") and j - rest == 3 and after == "and":
-        # All cats and dogs: each of both kinds.
-        for one in nominal(chart, rest, rest + 1, "plural"):
-            for other in nominal(chart, rest + 2, j, "plural"):
-                if one is not None and other is not None and is_plural(chart.words[rest]):
-                    yield Subject(kind, "plural", joined(Operator.OR, one, other))
+                yield Subject(kind, number, body, head=head_of(chart, rest, j))
+    num: Number = "plural" if is_plural(chart.words[rest]) else "singular"
+    all_of = after == "and" and kind in ("every", "any") and num == "plural"
+    if all_of or (after == "or" and word != "all" and (kind == "none" or (kind != "some" and num == "singular"))):
+        # All cats and dogs: each of both kinds; no cat or dog.
+        yield from (Subject(kind, num, body) for body in _two_kinds(chart, rest, j, num))
+
+
+def _two_kinds(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
+    """Read two nouns with a connective between them as what is one or the other."""
+    for one in nominal(chart, i, i + 1, number) if j - i == 3 else ():
+        for other in nominal(chart, i + 2, j, number):
+            if one is not None and other is not None:
+                yield joined(Operator.OR, one, other)
+
+
+def _only(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    """Only members, only members and guests, only those who work, only a member, only the owner."""
+    first = chart.words[i + 1] if i + 1 < j else ""
+    start = i + 1 + (first in ("a", "an", "the", "those"))
+    number: Number = "singular" if first in ("a", "an", "the") else "plural"
+    if first == "the":
+        one = None if is_plural(chart.words[j - 1]) else definite(chart, i + 1, j)
+        bodies = () if one is None else (atom(one.name),)
+    elif first == "those":
+        bodies = modifiers(chart, start, j, number) if chart.has(start, start + 1, *RELATIVE) else ()
+    elif is_plural(first) and chart.has(i + 2, i + 3, "and", "or"):
+        bodies = _two_kinds(chart, i + 1, j, number)
+    else:
+        bodies = () if chart.has(start, start + 1, *COUNTS) else nominal(chart, start, j, number)
+    yield from (Subject("only", number, body) for body in bodies)
+
+
+def _of_names(chart: Chart, i: int, j: int) -> Iterator[Subject]:
+    """Exactly one of Tom and Ann; at least one of the vans Ada and Bert, each of which is a van; none of them."""
+    operator = _OF_NAMES[chart.words[i]]
+    start, kind = i + 2 + (operator is Operator.XOR), None
+    # `At least one` is one token, as long as its words are.
+    is_one = chart.words[i + 1 : start] == (("one", "of") if operator is Operator.XOR else ("of",))
+    is_some = chart.words[i] == "some" and chart.tokens[i].end - chart.tokens[i].start == len("some")
+    if not is_one or is_some or start >= j:
+        return
+    if chart.words[start] == "the" and start + 2 < j and is_plural(chart.words[start + 1]):
+        kind, start = atom(chart.vocabulary.singular(chart.words[start + 1])), start + 2
+    if chart.is_name(start) and _is_list_of_names(chart, start, j) and chart.words[start:j].count("and") < 2:
+        names = _names(chart, start, j)
+        yield from (replace(each, number="either", operator=operator, restriction=kind) for each in names)
 
 
 def _partitive(chart: Chart, i: int, j: int) -> Iterator[Subject]:
@@ -337,7 +386,7 @@ def _partitive(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         yield Subject(kind, "singular" if chart.words[i] == "each" else "either", body)
 
 
-def _head_of(chart: Chart, i: int, j: int) -> str:
+def head_of(chart: Chart, i: int, j: int) -> str:
     """Return the singular of the last word before what restricts a noun."""
     stop = i + 1
     while stop < j and (chart.is_content(stop) or chart.is_name(stop)) and not is_participle(chart.words[stop]):
@@ -363,12 +412,14 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
     if j - i > 1 and gerund(word) and is_base(gerund(word) or "") and j < len(chart.words) and chart.words[j] in MODALS:
         chart.bar(i, "it may be what is done, or who does it: use another word")
     for body in nominal(chart, i, j, "plural"):
-        yield Subject("generic", "plural", body, head=_head_of(chart, i, j))
+        yield Subject("generic", "plural", body, head=head_of(chart, i, j))
     named = chart.is_name(i) and j - i > 1 and not chart.tokens[i].owns
     words = chart.words[i + named : j]
     mass = len(words) <= (3 if named else 2) and not any(is_plural(each) or third(each) for each in words)
-    alone = j < len(chart.words) and chart.words[j] in ("is", "was", "does", "has")
-    mass = mass and word != "very" and not is_adverb(word) and not (words and is_adverb(words[-1]))
+    # Is Cleo free on Monday?
+    asked = named and j < len(chart.words) and chart.tokens[j].start == 0 and is_base(chart.words[j - 1])
+    alone = chart.has(j, j + 1, "is", "was", "does", "has") and not asked
+    mass = mass and word != "very" and not is_adverb(word) and not any(is_adverb(e) or is_adj(e) for e in words[-1:])
     mass = mass and (j - i == 1 or alone or not is_base(word) or is_rare(word)) and (alone or not named)
     if mass and all(map(chart.is_content, range(i + named, j))) and not is_participle(chart.words[j - 1]):
         if words[-1] in chart.vocabulary.names and not words[-1].isdigit():

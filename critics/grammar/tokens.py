@@ -2,27 +2,35 @@
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from critics.grammar.lexicon import INITIAL, Vocabulary, is_base, is_plural, past, third
 from critics.grammar.words import (
+    ALWAYS_ASKING,
     ARTICLES,
+    ASKING,
+    ATTITUDES,
     AUXILIARIES,
+    BE,
     CONDITIONS,
     CONNECTIVES,
     COORDINATING_NAMES,
+    DO,
     FUNCTION,
+    HAVE,
     NUMBERS,
     PREPOSITIONS,
     SOMEONE,
 )
 
-_PIECE = re.compile(r'"[^"\n]*"|,|[^\s,"]+')
+_PIECE = re.compile(r'"[^"\n]*"|[$€£]\d+(?:,\d{3})+\b|[,;]|[^\s,;"]+')
 _FULL_STOP = re.compile(r"[.?!]+\s*$")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Co|Ltd|No|vs))\.$")
 _MARK = re.compile(
-    r"[;:()\[\]{}—–=<>*|\\^~→∀∃¬∧∨]|--|(?<=\s)-(?=\s)|(?<![A-Za-z\d])_|_(?![A-Za-z\d])|\b[Nn]ot-|!(?=\w)|[.?!](?=\s)"
+    r"[:()\[\]{}—–=<>*|\\^~→∀∃¬∧∨]|--|(?<=\s)-(?=\s)|(?<![A-Za-z\d])_|_(?![A-Za-z\d])|\b[Nn]ot-|!(?=\w)|[.?!](?=\s)"
 )
 _CONTRACTIONS = {
     "can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not"),
@@ -31,13 +39,11 @@ _CONTRACTIONS = {
     "whoever": ("everyone", "who"), "doesnt": ("does", "not"), "dont": ("do", "not"),
     "whatever": ("everything", "that"),
 }  # fmt: skip
-_JOINED: dict[tuple[str, ...], str] = {
-    ("no", "one"): "nobody",
-    ("more", "or"): "more-or",
-    ("every", "one"): "everyone",
-    ("he/she",): "he",
-    ("she/he",): "he",
-}
+_JOINED: defaultdict[str, list[tuple[list[str], list[str]]]] = defaultdict(list)
+"""Words that stand together for others, by the first."""
+for _line in Path(__file__).with_name("joined.txt").read_text(encoding="utf-8").splitlines():
+    _said, _, _other = _line.partition(" | ")
+    _JOINED[_said.split(" ")[0]].append((_said.split(" "), _other.split(" ")))
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "\u00a0": " "})
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _DASH = re.compile(r"(?<=\w)[–‐‑](?=\w)")
@@ -187,7 +193,7 @@ def _is_capital(raw: list[Token], at: int, run: list[Token], vocabulary: Vocabul
     if at and ((word.isupper() and (len(word) > 1 or run)) or (run and low not in AUXILIARIES | CONNECTIVES)):
         function = False
     before = raw[at - 1].word.lower() if at else ""
-    if (word == "A" and run) or (word == "May" and (before in PREPOSITIONS or before in ARTICLES)):
+    if (word == "A" and run) or (word == "May" and (before in (*PREPOSITIONS, *ARTICLES) or before.isdigit())):
         return True
     if function or low in ARTICLES:
         return False
@@ -231,9 +237,42 @@ def _without_end(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
+def _meant(words: list[str], at: int) -> tuple[int, list[str]] | None:
+    """Return how many words stand for others, and for which; None where they may be themselves."""
+    for said, meant in _JOINED.get(words[at], ()):
+        if words[at : at + len(said)] == said and _joins(words, at, said, meant):
+            return len(said), meant
+    return None
+
+
+def _joins(words: list[str], at: int, said: list[str], meant: list[str]) -> bool:
+    """Say whether `at least one` opens a subject, and other words are no conjunction, or certainly one.
+
+    The meals provided that day; a rope as long as the pole; slept as long as she sang; knows exactly when she sings.
+    """
+    lead, behind = words[:at], words[at + len(said) :]
+    if meant[0] not in ("if", "only", "unless"):
+        asks = at == 1 and lead[0] in AUXILIARIES
+        is_led = not lead or asks or lead[-1] in CONDITIONS or "there" in lead[-2:]
+        return meant != ["some"] or is_led or behind[:1] == ["of"]
+    if behind[:1] == ["by"] or not lead or said == ["once"]:
+        return not lead and meant == ["if"] and behind[:1] != ["by"] and (said != ["once"] or not _is_past(words))
+    if len(meant) > 2:
+        acts = third(lead[-1]) or ((past(lead[-1]) or is_base(lead[-1])) and not {*BE, *ARTICLES} & {*lead[-2:-1]})
+        return not (acts or _is_past(lead) or (ASKING | ALWAYS_ASKING | ATTITUDES) & {*lead})
+    is_state = lead[-1] not in BE and HAVE.keys().isdisjoint(lead) and not {*BE, *DO, *HAVE}.isdisjoint(behind)
+    return not _is_past(lead) and (meant != ["if"] or lead[-1] == "," or (len(said) > 1 and is_state))
+
+
+def _is_past(words: list[str]) -> bool:
+    told = any(word in ("was", "were", "did", "had") for word in words)
+    return told or (AUXILIARIES.isdisjoint(words) and any(past(word) and not is_base(word) for word in words))
+
+
 def _joined(tokens: list[Token]) -> Iterator[Token]:
     """Join `no one`, `he or she`, and a place with what it lies in: `in Portland, Oregon`."""
     at, tokens = 0, _without_end(tokens)
+    said_words = [token.word for token in tokens]
     while at < len(tokens):
         words = tuple([token.word for token in tokens[at : at + 3]])
         idle = _IF_NOT.match(" ".join(token.word for token in tokens[at : at + 10])) if words[0] == "or" else None
@@ -246,16 +285,9 @@ def _joined(tokens: list[Token]) -> Iterator[Token]:
         if _WEATHER.match(f"{said} "):
             yield from (Token(word, tokens[at].start, tokens[at].end) for word in ("the", "weather"))
             at += 1
-        elif words == ("at", "least", "one") and (at == 0 or tokens[at - 2].word == "there"):
-            yield Token("some", tokens[at].start, tokens[at + 2].end)
-            at += 3
-        elif words[:2] in _JOINED or words[:1] in _JOINED:
-            size = len(words[:2]) if words[:2] in _JOINED else 1
-            yield Token(_JOINED[words[:size]], tokens[at].start, tokens[at + size - 1].end)
-            at += size
-        elif words in (("he", "or", "she"), ("she", "or", "he")):
-            yield Token("he", tokens[at].start, tokens[at + 2].end)
-            at += 3
+        elif (found := _meant(said_words, at)) is not None:
+            yield from (Token(word, tokens[at].start, tokens[at + found[0] - 1].end) for word in found[1])
+            at += found[0]
         elif _is_place(tokens, at):
             yield Token(f"{words[0]}, {words[2]}", tokens[at].start, tokens[at + 2].end, is_name=True)
             at += 3
@@ -268,12 +300,8 @@ def _is_place(tokens: list[Token], at: int) -> bool:
     if not at or at + 2 >= len(tokens) or tokens[at - 1].word not in PREPOSITIONS or tokens[at + 1].word != ",":
         return False
     listed = [token.word for token in tokens[at + 3 : at + 5]]
-    told = listed and (third(listed[0]) or past(listed[0]))
-    if (
-        told
-        or tokens[at].word == tokens[at + 2].word
-        or (tokens[0].word in CONDITIONS and not AUXILIARIES.isdisjoint(listed[:1]))
-    ):
+    told = tokens[at].word == tokens[at + 2].word or (listed and (third(listed[0]) or past(listed[0])))
+    if told or (tokens[0].word in CONDITIONS and not AUXILIARIES.isdisjoint(listed[:1])):
         # If people like Tom, Tom likes them. If Tom is with Ann, Bob is kind.
         return False
     if listed[:1] in (["and"], ["or"]) or (listed[:1] == [","] and listed[1:] in (["and"], ["or"])):

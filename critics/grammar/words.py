@@ -42,6 +42,8 @@ BOUNDS = _listed("above below under over")
 PARTICLES = _listed("up down off out away back over apart aside along")
 """Words that belong to a verb, also behind its object: turned the offer down."""
 TIMES = CLASSES["times"]
+DATES = CLASSES["dates"]
+"""Months and feasts, of which some are names of persons."""
 WEATHER = CLASSES["weather"]
 SITUATIONS = WEATHER | CLASSES["situations"]
 """Words with which `it` may be the weather, the time, or what happens: those before `that ..` or `to ..`."""

@@ -168,9 +168,9 @@ class Statements:
         return [each.exclusive if exclusive else each.formula for each in found if isinstance(each, Reading)]
 
     def has_either(self, said: Sequence[TextSentence]) -> bool:
-        """Say whether `either` stands anywhere."""
+        """Say whether `either` or an exception stands anywhere."""
         told = [*self.problem.said, *self.axioms, *(line.passage.text for line in said)]
-        return any("either" in text.lower() for text in told)
+        return any("either" in text.lower() or "except" in text.lower() for text in told)
 
     def reads(self, text: str) -> bool:
         """Say whether a text is a statement; a pronoun that opens it may stand for somebody."""
