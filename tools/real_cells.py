@@ -39,6 +39,8 @@ PAIRS = (
     ("paid for explicit proofs", "paid for certificates"),
     ("paid for explicit proofs", "strict"),
     ("paid for certificates", "paid for answers"),
+    ("paid for explicit proofs", "paid for answers"),
+    ("paid for answers", "its start, made anew"),
     ("strict", "likeliest"),
     ("strict", "gold proofs"),
     ("likeliest", "gold proofs"),

@@ -9,12 +9,13 @@ from tests.rehearsal.server import Answering, Sent, completion, sent
 def real(folder: str) -> Answering:
     """Return what answers requests by the model of a folder; a prompt is echoed with its log-probabilities."""
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
     torch.set_num_threads(1)
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     one_at_a_time = threading.Lock()
+    before: list[Any] = [[], DynamicCache()]
 
     def answer(path: str, body: dict[str, Any]) -> Sent:
         if not path.endswith("completions"):
@@ -35,10 +36,17 @@ def real(folder: str) -> Answering:
             heat = body.get("temperature", 1.0)
             how: dict[str, Any] = {"do_sample": heat > 0, **({"temperature": heat} if heat > 0 else {})}
             most = body.get("max_tokens") or body.get("max_completion_tokens") or 16
+            # What begins like the last prompt is not read again.
+            said, cache = before
+            pairs = zip(said, ids[0].tolist(), strict=False)
+            alike = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(said), ids.shape[1]))
+            if (more := len(said) - min(alike, ids.shape[1] - 1)) > 0:
+                cache.crop(-more)
             found = model.generate(
-                ids, max_new_tokens=most, return_dict_in_generate=True, output_logits=True, **how,
-                attention_mask=torch.ones_like(ids), pad_token_id=tokenizer.eos_token_id, top_k=None, top_p=None,
+                ids, past_key_values=cache, max_new_tokens=most, return_dict_in_generate=True, output_logits=True,
+                **how, attention_mask=torch.ones_like(ids), pad_token_id=tokenizer.eos_token_id, top_k=None, top_p=None,
             )  # fmt: skip
+            before[0] = found.sequences[0, : cache.get_seq_length()].tolist()
         written = found.sequences[0, ids.shape[1] :].tolist()
         has_ended = written[-1:] == [tokenizer.eos_token_id]
         values = [step[0].log_softmax(-1)[one].item() for step, one in zip(found.logits, written, strict=True)]
