@@ -22,7 +22,7 @@ CERTIFIED = {
     5: 8,
     "6: prontoqa": 14,
     "6: proofwriter": 9,
-    "6: syllogism": 1,
+    "6: syllogism": 2,
     "6: everyday": 1,
     "7: prontoqa": 4,
     "7: proofwriter": 1,

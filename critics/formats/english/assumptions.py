@@ -37,7 +37,8 @@ class Supposition:
 def is_contradicted(known: Knowledge, claims: Iterable[Formula]) -> bool:
     """Say whether facts and one rule deny one of these claims."""
     parts = [part for claim in claims for part in (claim, *conjuncts(claim))]
-    return any(known.shows(negated(part), rule) for part in parts for rule in _rules(known))
+    denied = any(key(negated(part)) in known.keys for part in parts)
+    return denied or any(known.shows(negated(part), rule) for part in parts for rule in _rules(known))
 
 
 def is_part(formula: Formula, claims: Sequence[Formula]) -> bool:

@@ -79,7 +79,8 @@ class Naming(Trying):
             raise self._bad("unsupported_sentence", "nothing says that there is one")
         body = filled(some.body, fo.Variable(some.variable), fo.Constant(name))
         called = {part.predicate for part in fo.conjuncts(body) if isinstance(part, fo.Atom)}
-        self._refuse_if(move.noun and move.noun not in called, f"that one is not said to be a {move.noun}")
+        is_called = any(f" {each}".endswith(f" {move.noun}") for each in (*called, "person", "thing", "one"))
+        self._refuse_if(move.noun and not is_called, f"that one is not said to be a {move.noun}")
         cited = [at for number in move.cited for at in self._numbered(number)]
         there_is = self.known.gives(some, cited or self.known.facts)
         # Attack: take one of some that there need not be.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from critics.logic.first_order.grounding import Grounding
-from critics.logic.first_order.shapes import is_choice, is_fact, stronger
+from critics.logic.first_order.shapes import is_choice, is_existential, is_fact, stronger
 from critics.logic.first_order.solvers import Answer, can_fail
 from critics.replay.first_order import syntax as fo
 
@@ -65,8 +65,12 @@ class Knowledge:
 
     def follows(self, claim: fo.Formula, places: Sequence[int]) -> Answer:
         """Return whether a claim can fail where the formulas at these places hold."""
-        if self.named and self.named.isdisjoint(fo.constants(claim)):
-            places = [place for place in places if self.named.isdisjoint(fo.constants(self.formulas[place]))]
+        if self.named:
+            is_plain = self.named.isdisjoint(fo.constants(claim))
+            own = [(place, self.formulas[place]) for place in places]
+            places = [
+                at for at, each in own if not (self.named & fo.constants(each) if is_plain else is_existential(each))
+            ]
         numbers = tuple(self._numbers[place] for place in places)
         settled = self._grounding.can_fail(self._grounding.number(claim), numbers)
         if settled is None:

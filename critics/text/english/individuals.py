@@ -14,7 +14,8 @@ from critics.text.english.moves import Claim, Move, Named
 from critics.text.english.wording import EDGES, cited
 
 _HEAD = re.compile(r" (?:who|that|which|with|in|of|over|under|from|on|at)\b.*")
-_EXISTS = r"(?i:\b(?:at least one|some|(?:there(?:'s| is)|gives? us|guarantees?|have) (?:an?|one)) (?:[a-z]+ )?{0}s?\b)"
+_SOME = r"(?:at least one|some|(?:there(?:'s| is)|gives? us|guarantees?|have) (?:an?|one)) (?:[a-z]+ )?"
+_EXISTS = rf"(?i:\b{_SOME}(?:[a-z]+ (?:that|who|which) (?:is|are) (?:an? )?(?:[a-z]+ )?)?{{0}}s?\b)"
 
 
 @dataclass(slots=True)
@@ -47,9 +48,7 @@ class Individuals:
     def _moves(self, text: str) -> list[Move] | None:
         vouched = phrases.VOUCHED.search(text)
         plain = text if vouched is None else text[: vouched.start()] + text[vouched.end() :]
-        for pattern in phrases.NAMINGS:
-            if (match := pattern.fullmatch(plain.strip(EDGES))) is None:
-                continue
+        for match in filter(None, (each.fullmatch(plain.strip(EDGES)) for each in phrases.NAMINGS)):
             old = dict(self.names), dict(self.nouns)
             named = self._named(match.groupdict(), cited(vouched) if vouched else ())
             said = f"{match['before'] or ''}{match.groupdict().get('inner') or ''}"
@@ -66,7 +65,8 @@ class Individuals:
         own, kind, noun = told.get("name"), told.get("kind") or "", told.get("noun") or ""
         head = _HEAD.sub("", kind)
         is_many = bool(kind) and is_plural(head)
-        said = f"there {'are' if is_many else f'is {article(kind)}'} {kind}{told.get('more') or ''}" if kind else ""
+        lead = "there are" if is_many else f"something is {article(kind)}" if kind else ""
+        said = f"{lead} {kind}{told.get('more') or ''}".strip()
         if (said and not self.reads(said)) or (own and (own in self.names or re.search(rf"\b{own}\b", self.problem))):
             return None
         if "who" in told:
