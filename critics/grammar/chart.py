@@ -9,7 +9,7 @@ from typing import Concatenate, Literal, ParamSpec, TypeVar
 from critics.grammar.lexicon import Vocabulary, is_adverb, is_base, is_content, is_plural, is_rare, past, third
 from critics.grammar.meaning import Atom, Compound, Formula, Not, Quantified, Variable, buried
 from critics.grammar.tokens import Token
-from critics.grammar.words import AUXILIARIES, BE, DO, HAVE, MODALS, OPENERS, POSSESSIVES, PREPOSITIONS, Number
+from critics.grammar.words import AUXILIARIES, BE, DO, HAVE, MODALS, NUMBERS, OPENERS, POSSESSIVES, PREPOSITIONS, Number
 
 Span = ParamSpec("Span")
 Item = TypeVar("Item")
@@ -156,7 +156,8 @@ class Chart:
     def may_act(self, i: int, j: int) -> bool:
         """Say whether a phrase may be a sentence of its own: `the bulb works`, `dogs bark`."""
         last, before = self.words[j - 1], self.words[j - 2]
-        acts = third(last) is not None and not is_plural(before) and before not in ("and", "or")
+        counted = self.words[max(i, j - 3)] in NUMBERS - {"one"}  # A lamp and three picture frames.
+        acts = third(last) is not None and not is_plural(before) and before not in ("and", "or") and not counted
         return (
             j - i > 1
             and not self.has(i, j, "of", *PREPOSITIONS)

@@ -329,7 +329,7 @@ class Vocabulary:
         if low in self.names or (after[:1].isupper() and after.lower() not in FUNCTION):
             return True
         after = after.lower()
-        if low in self.lower or _one_of(low) in self.lower or third_person(low) in self.lower:
+        if low in self.lower or _one_of(low) in self.lower or third_person(low) in self.lower or after == "that":
             return False
         opens_plural = after in (*PREPOSITIONS, *MODALS, "are", "have", "do", "were", "that", "who")
         return not (is_plural(low) and (opens_plural or is_base(after) or past(after) is not None or is_adverb(after)))

@@ -179,12 +179,10 @@ def _told(chart: Chart, i: int, j: int, referents: Referents, *, both_ways: bool
     is_kind = any(chart.words[k] in BE and chart.words[k + 1] in ("a", "an") for k in range(i, j - 1))
     is_one = chart.has(i, i + 1, "a", "an") and not (both_ways or is_kind)
     for told in opened(chart, i, j, ()) if is_one else sentence(chart, i, j, referents):
-        if is_one and _is_open(told.referents):
-            yield Said(some(chart.variable(), filled(told.formula, ANY, HOLE)))
-            continue
-        if quantifiers(told.formula) and chart.words[i] not in (*EVERY, "there"):
+        there_is = is_one and _is_open(told.referents)
+        if quantifiers(told.formula) and not there_is and chart.words[i] not in (*EVERY, "there"):
             chart.bar(i, "one of them or all: say `if some ..`, or `if every ..`")
-        yield told
+        yield Said(some(chart.variable(), filled(told.formula, ANY, HOLE))) if there_is else told
 
 
 def _is_open(referents: Referents) -> bool:

@@ -411,8 +411,10 @@ def _bare(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         return
     if j - i > 1 and gerund(word) and is_base(gerund(word) or "") and j < len(chart.words) and chart.words[j] in MODALS:
         chart.bar(i, "it may be what is done, or who does it: use another word")
-    for body in nominal(chart, i, j, "plural"):
-        yield Subject("generic", "plural", body, head=head_of(chart, i, j))
+    clause = next((k for k in range(i + 1, j - 1) if chart.words[k] == "that"), j)
+    is_mass = chart.starts_verb(clause + 1, j) and not chart.has(i, j, *_ENDS)  # Food that contains nuts: all of it.
+    number: Number = "singular" if is_mass and not any(map(is_plural, chart.words[i : clause + 2])) else "plural"
+    yield from (Subject("generic", number, body, head=head_of(chart, i, j)) for body in nominal(chart, i, j, number))
     named = chart.is_name(i) and j - i > 1 and not chart.tokens[i].owns
     words = chart.words[i + named : j]
     mass = len(words) <= (3 if named else 2) and not any(is_plural(each) or third(each) for each in words)

@@ -252,8 +252,7 @@ def _joins(words: list[str], at: int, said: list[str], meant: list[str]) -> bool
     """
     lead, behind = words[:at], words[at + len(said) :]
     if meant[0] not in ("if", "only", "unless"):
-        asks = at == 1 and lead[0] in AUXILIARIES
-        is_led = not lead or asks or lead[-1] in CONDITIONS or "there" in lead[-2:]
+        is_led = not lead or lead[-1] in CONDITIONS or "there" in lead[-2:] or (at == 1 and lead[0] in AUXILIARIES)
         return meant != ["some"] or is_led or behind[:1] == ["of"]
     if behind[:1] == ["by"] or not lead or said == ["once"]:
         return not lead and meant == ["if"] and behind[:1] != ["by"] and (said != ["once"] or not _is_past(words))

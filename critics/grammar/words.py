@@ -55,7 +55,7 @@ NUMBERS = CLASSES["numbers"]
 COUNTS = NUMBERS | _listed("second third fourth fifth sixth few")
 KINDS = _listed("person thing individual human-being")
 """Heads of which an adjective before them can be taken off: a kind person is kind."""
-POSTPOSED = _listed("available able capable born dependent full aware unaware eligible responsible")
+POSTPOSED = _listed("available able capable born dependent full aware unaware eligible responsible worth due")
 FLEXIBLE_ADVERBS = _listed("also often always regularly frequently currently then too still ever now once already")
 DROPPED_ADVERBS = _listed("also then thus therefore hence")
 NOT_ADVERBS = CLASSES["not_adverbs"]
