@@ -127,7 +127,7 @@ class Trying:
     def _supported(self, part: Formula, wanted: Sequence[int], because: int = 0, is_drawn: bool = False) -> int | None:
         """Know one more claim; return the place of the rule that it needs. Raises `BadMove`."""
         supposed = self.supposed
-        found = self.known.support(part, wanted, assuming=supposed is not None)
+        found = self.known.support(part, wanted, assuming=supposed is not None or bool(self.known.named))
         if supposed is not None:
             supposed.said.append(part)
         elif found is None:

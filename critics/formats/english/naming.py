@@ -85,6 +85,9 @@ class Naming(Trying):
         there_is = self.known.gives(some, cited or self.known.facts)
         # Attack: take one of some that there need not be.
         self._refuse_if(not there_is and (cited or formula is None), "nothing says that there is one")
+        # Attack: take one that cannot be, and say what you like.
+        is_none = self.supposed is None and self.known.gives(fo.negated(some), range(self.known.num_premises))
+        self._refuse_if(is_none, "there can be no such thing")
         self.individuals[name] = Individual(name, body, there_is and not move.is_any)
         self.known.named.add(name)
         for part in fo.conjuncts(body):
@@ -106,6 +109,8 @@ class Naming(Trying):
             elif one.is_one_of_some and not is_under:
                 own = [known.formulas[at] for at in known.facts]
                 parts = {fo.key(each): each for each in own if known.named & fo.constants(each) == {one.name}}
+                if not {*map(fo.key, fo.conjuncts(one.given))} <= parts.keys():
+                    continue
                 last = next((found for each, found in self.silent.items() if each in parts), None)
                 known.facts = [at for at in known.facts if known.formulas[at] is not last]
                 self.silent |= dict.fromkeys(parts, found := one.unnamed(both(*parts.values()), of_all=False))

@@ -232,7 +232,7 @@ class Reasoner(Naming):
             return
         possible = self._possibility(formula)
         is_given = move.promise is moves.Promise.QUOTED
-        premises = range(self.known.num_premises)
+        premises = self.known.given()
         self.num_moves += 1
         if possible is not None:
             both = (possible, Not(possible))
@@ -341,7 +341,7 @@ class Reasoner(Naming):
         return not is_told and not self.known.gives(part, own)
 
     def _not_known(self, move: moves.NotKnown, told: Formula | None) -> None:
-        premises = range(self.known.num_premises)
+        premises = self.known.given()
         formula = self.case.goal if told is None else told
         # Whether Tom is a cat or is warm: neither is known.
         each_of: tuple[Formula, ...] = (formula,)
@@ -386,6 +386,7 @@ class Reasoner(Naming):
         (name,) = move.names
         told = {key(part) for claim in self.claims for part in conjuncts(claim)}
         said = self.claims[self.num_before :] or self.last_claims
+        self._refuse_if(name in self.individuals, "the text says something of it")
         for premise in said if move.of_last else self.case.premises:
             if (
                 name in constants(premise)

@@ -157,7 +157,7 @@ def can_apply(known: Knowledge, rule: Formula, names: Iterable[str]) -> bool:
         variables.append(rule.variable)
         rule = rule.body
     asked = conditions(rule)
-    premises = range(known.num_premises)
+    premises = known.given()
     for name in names if variables else ("",):
         values: dict[str, Term] = {variable: Constant(name) for variable in variables}
         told = [_instance(part, values) for part in asked]

@@ -53,6 +53,11 @@ class Knowledge:
         (self.facts if is_fact(formula) else self.rules).append(place)
         self.keys.setdefault(fo.key(formula), place)
 
+    def given(self) -> list[int]:
+        """Return the places of the premises, and of what is said of things that stand for others."""
+        own = (at for at in self.facts if not self.named.isdisjoint(fo.constants(self.formulas[at])))
+        return [*range(self.num_premises), *(at for at in own if at >= self.num_premises)]
+
     def claimed(self) -> list[int]:
         """Return the places of what was added behind the premises that are said."""
         return [place for place in (*self.facts, *self.rules) if place >= self.granted.start]
