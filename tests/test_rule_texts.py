@@ -67,6 +67,7 @@ SAYS = {
     "Milk that is sour is in the fridge.": None,
     "Tom's order contains a lamp and three picture frames.": '"contain lamp and three picture frame"("tom\'s order")',
     "Tom is tall and two dogs bark.": None,
+    "All laureates in physics are scientists.": '∀x. ("laureate in physics"(x) → scientist(x))',
     "Every pallet in bay 4 is old.": '∀x. ((pallet(x) ∧ "in bay 4"(x)) → old(x))',
     "Every king in act 4 is old.": '∀x. ("king in act 4"(x) → old(x))',
     "Every painting in the hall was sold.": '∀x. ("painting in _"(x, "the hall") → "was sold"(x))',
@@ -144,3 +145,41 @@ def test_nothing_is_proved_of_whom_an_exception_names() -> None:
     assert certistar.judge(context.format(""), question, denied.format(rule)).verdict != "certified"
     open_text = "Ida is a member. Nothing says whether Ida needs a permit. Answer: unknown"
     assert certistar.judge(context.format(""), question, open_text).verdict != "certified"
+
+
+COVERED = "A device is covered {} it is new. Kit is a device. Kit is {}new."
+
+
+@pytest.mark.parametrize(
+    ("context", "question", "text", "is_proof"),
+    [
+        (COVERED.format(", provided that", ""), "Is Kit covered?",
+         "Kit is a device. Kit is new. A device is covered, provided that it is new, so Kit is covered. Yes.", True),
+        (COVERED.format(", provided that", "not "), "Is Kit covered?",
+         "Kit is a device. Kit is not new. A device is covered, provided that it is new, so Kit is not covered. No.",
+         False),
+        (COVERED.format("exactly when", "not "), "Is Kit covered?",
+         "Kit is a device. Kit is not new. A device is covered exactly when it is new, so Kit is not covered. No.",
+         True),
+        (COVERED.format("only when", ""), "Is Kit covered?",
+         "Kit is a device. Kit is new. A device is covered only when it is new, so Kit is covered. Yes.", False),
+        ("Only those who have a key may enter. Tom has a key.", "May Tom enter?",
+         "Tom has a key. Only those who have a key may enter, so Tom may enter. Yes.", False),
+        ("Only those who have a key may enter. Tom may enter.", "Does Tom have a key?",
+         "Tom may enter. Only those who have a key may enter, so Tom has a key. Yes.", True),
+        ("Flu shots are given only on Mondays. Sam is a flu shot.", "Is Sam given on Mondays?",
+         "Sam is a flu shot. Flu shots are given only on Mondays, so Sam is given on Mondays. Yes.", False),
+        ("At least one of Tom and Ann is late. Tom is late.", "Is Ann late?",
+         "At least one of Tom and Ann is late. Tom is late, so Ann is not late. No.", False),
+        ("Exactly one of Tom and Ann is late. Tom is late.", "Is Ann late?",
+         "Exactly one of Tom and Ann is late. Tom is late, so Ann is not late. No.", True),
+        ("Tom sleeps unless a cat barks. Rex is a cat. Rex barks.", "Does Tom sleep?",
+         "Rex is a cat. Rex barks. Tom sleeps unless a cat barks, so Tom does not sleep. No.", False),
+        ("Every nurse at this clinic is paid. Ann is a nurse at the clinic.", "Is Ann paid?",
+         "Ann is a nurse at the clinic. Every nurse at this clinic is paid, so Ann is paid. Yes.", True),
+        ("Every nurse at this clinic is paid. Ann is a nurse at the clinic in Rome.", "Is Ann paid?",
+         "Ann is a nurse at the clinic in Rome. Every nurse at this clinic is paid, so Ann is paid. Yes.", False),
+    ],
+)  # fmt: skip
+def test_a_rule_is_used_in_the_direction_that_it_has(context: str, question: str, text: str, is_proof: bool) -> None:
+    assert (certistar.judge(context, question, text).verdict == "certified") is is_proof

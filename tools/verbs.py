@@ -88,7 +88,7 @@ def _tags() -> dict[str, str]:
 
 
 def _is_plain(word: str) -> bool:
-    return word.isascii() and word.isalpha() and word.islower()
+    return word.isascii() and word.isalpha() and word.islower() and word != "physic"  # Physics is no verb.
 
 
 def _line(verb: str, forms: list[str]) -> str:
