@@ -24,8 +24,8 @@ CERTIFIED = {
     "6: proofwriter": 9,
     "6: syllogism": 2,
     "6: everyday": 1,
-    "7: prontoqa": 4,
-    "7: proofwriter": 1,
+    "7: prontoqa": 6,
+    "7: proofwriter": 5,
     "7: syllogism": 3,
     "7: everyday": 0,
 }

@@ -43,7 +43,6 @@ def moves(sentence: str, reads: Reads, question: str = "", is_fact: Reads = lamb
         return [Aim("")]
     if phrases.QUESTION_LEADS.fullmatch(sentence) or not wording.stripped(sentence):
         return []
-    # Tom's a cat.
     sentence = _IS.sub(r"\1 is ", sentence)
     asked = phrases.ASKED.fullmatch(sentence)
     if asked is not None and reads(asked["about"]):
@@ -110,7 +109,6 @@ class _Sentence:
                     return said
         topic = phrases.TOPIC.match(text)
         if topic is not None:
-            # Looking at Tom, we know that he is warm.
             rest = re.sub(r"\b(?:he|she|it)\b", topic["name"], text[topic.end() :], count=1)
             if (said := self.read(rest, mode, depth + 1)) is not None:
                 return said
@@ -378,8 +376,10 @@ class _Sentence:
                 said = None if found is None else [*said, *found]
                 rest = rest[quoted.end() :]
                 quoted = phrases.QUOTED.match(rest) if quoted["sep"] else None
-            rest = rest.strip(" ,")
-            after = [] if not rest else self.read(rest, replace(mode, inferred=True, promise=Promise.NONE), depth + 1)
+            rest = rest.strip(" ,").removeprefix("that ")
+            # Attack: Rex is a mammal, by "Bob is big"; by "Rex is a mammal" in the context, Rex is warm.
+            then = replace(mode, inferred=True, promise=Promise.NONE)
+            after = self.read(rest, then, depth + 1) if rest and rest[:3] != "in " else None
             # Attack: from "Tom is kind" we know that Ann is big.
             return None if said is None or after is None else wording.backed_by(after, said, loosely=True)
         if match["quote"] is not None or not match["sep"]:
@@ -435,7 +435,8 @@ class _Sentence:
         for joint in joints:
             before = replace(mode, inferred=True) if joint["because"] else mode
             first = self.read(text[: joint.start()], before, depth + 1)
-            if first is None:
+            # What is no claim before a colon is a label, and held to what stands behind it.
+            if first is None or (not first and joint[0] == ": "):
                 continue
             if joint["because"] and any(isinstance(move, Unused) for move in first):
                 first = [replace(move, inferred=False) if isinstance(move, Claim) else move for move in first]

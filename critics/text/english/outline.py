@@ -205,6 +205,9 @@ class _Units:
     def _claim(self, move: moves.Move) -> Claim | None:
         """Return the claim that a move makes, if it makes one, at its place in the sentence."""
         text = move.text
+        if not text and isinstance(move, moves.Claim):
+            # Attack: the statement is given.
+            raise _UnreadError
         if not text:
             return None
         said = self.outline.read(text)

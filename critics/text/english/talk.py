@@ -27,8 +27,13 @@ _ASIDE = re.compile(r"(?P<before>[^()]+?)(?: \(| - )(?P<aside>[^()]+?)\)?")
 _EITHER = re.compile(r"(?<= )(?P<be>is|are) or (?:is|are)(?:n't| not)(?= )| or not(?: [a-z]+)?$")
 _NESS = re.compile(r"^([a-z]{3,})ness$")
 _SUBJECTS = {"him": "he", "her": "she"}
-_OF_ANSWERS = re.compile(r"answer|conclusion|result|statement|claim|question|query|solution|goal", re.IGNORECASE)
-_OF_NAME = re.compile(rf"\b(?:about|of|on|for|regarding|concerning) (?P<name>{phrases.NAME})$")
+_OF_ANSWERS = re.compile(
+    r"^(?:premise|rule|fact|given)s?$|answer|conclusion|result|statement|claim|question|query|solution|goal",
+    re.IGNORECASE,
+)
+_OF_NAME = re.compile(
+    rf"\b(?:about|of|on|for|at|regarding|concerning|(?i:what)) (?P<name>{phrases.NAME})(?: is| does)?$"
+)
 _PRONOUNS = "he|she|it|they"
 
 
@@ -189,7 +194,7 @@ def asked(text: str, reads: Reads) -> list[Move] | None:
 def spoken_of(text: str) -> str | None:
     """Return a statement without the words that say of what it is: for cats: every cat is warm."""
     label, _, rest = text.partition(": ")
-    if rest and phrases.HEADINGS.fullmatch(label) is not None and _OF_ANSWERS.search(label) is None:
+    if rest and not re.search(r"\d", label) and is_comment(label, is_whole=True) and _OF_ANSWERS.search(label) is None:
         # Rules we need: cats are warm. Attack: facts about Ned: he is warm, of another `he`.
         whose = _OF_NAME.search(label)
         return rest if whose is None else re.sub(r"^(?:he|she|it)\b", whose["name"], rest)

@@ -96,7 +96,9 @@ def listed(numbers: str) -> tuple[int, ...]:
 
 def sourced(mode: Claim, match: re.Match[str]) -> Claim:
     """Return the mode of a claim beside a source: `as stated in premise 3` quotes it, `from premise 3` does not."""
-    is_given = not mode.inferred and re.search(r"\b(?:stated|given|said) (?:in|by)\b|according to", match[0], ANY_CASE)
+    is_given = not mode.inferred and re.search(
+        r"\b(?:stated|given|said) (?:in|by)\b|according to|^\W*in\b", match[0], ANY_CASE
+    )
     numbers = cited(match) or mode.cited
     of_premises = not numbers and re.search(r"\b(?:premises|rules|facts|information|context)\b", match[0], ANY_CASE)
     return replace(promised(mode, is_given), cited=numbers, of_premises=mode.of_premises or bool(of_premises))
