@@ -28,8 +28,13 @@ CERTIFIED = {
     "7: proofwriter": 5,
     "7: syllogism": 3,
     "7: everyday": 0,
+    "8: prontoqa": 10,
+    "8: proofwriter": 3,
+    "8: syllogism": 3,
+    "8: folio": 2,
+    "8: everyday": 3,
 }
-"""Of each draw how many are certified at least: of 30, 20, 20, 25, 15; of 15, 12, 8 and 25, twice."""
+"""Of each draw how many are certified at least: of 30, 20, 20, 25, 15; 15, 12, 8 and 25, twice; 10, 10, 6, 10, 14."""
 
 CATS = (
     "Rex is a cat. Every cat is a mammal. Mammals are warm. Tom is a dog. No dog is a cat. Tom is not warm. Bob is big."

@@ -102,12 +102,21 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     is_read = is_unread and not has_reader and not isinstance(by_grammar, Malformed | CriticError)
     if isinstance(verdict, CriticError) and isinstance(by_grammar, Malformed) and _is_context_read(problem):
         by_grammar, is_read = replace(by_grammar, answer=verdict.answer), True
+    # Of two readers that do not read a text whole the one that reads on says where it is lost.
+    if isinstance(verdict, Malformed) and isinstance(by_grammar, Malformed):
+        is_further = _bad_index(by_grammar) > _bad_index(verdict)
+        return replace(by_grammar, answer=verdict.answer) if is_further else verdict
     if is_read or isinstance(by_grammar, Certified):
         return by_grammar
     # What is lacking, as the grammar has it.
     told = by_grammar.feedback
     is_told = not has_reader and verdict.reason == "unsupported_sentence" and told.startswith(verdict.feedback)
     return replace(verdict, feedback=told) if is_told else verdict
+
+
+def _bad_index(verdict: Verdict) -> int:
+    bad = None if verdict.reading is None else verdict.reading.first_bad_step
+    return -1 if bad is None else bad.index
 
 
 def _is_context_read(problem: Problem) -> bool:
