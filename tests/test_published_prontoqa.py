@@ -104,7 +104,7 @@ def test_the_generators_file_yields_its_test_examples(tmp_path: Path):
         ({**LOGICGUIDE, "answer": "yes"}, "neither 'True' nor 'False'"),
         ({**LOGICGUIDE, "answer": ["True"]}, "neither 'True' nor 'False'"),
         ({**LOGICGUIDE, "id": 3}, "problem.id"),
-        ({**LOGICGUIDE, "query": "Prove: Stella is luminous."}, "remove the others"),
+        ({**LOGICGUIDE, "query": "Disprove: Stella is luminous."}, "remove the others"),
         ({**LOGICGUIDE, "context": "No cat is a dog."}, "No cat is a dog"),
         ({**LOGICLM, "answer": "C"}, "option letters"),
         ({**LOGICLM, "dataset": "folio"}, "not PrOntoQA"),

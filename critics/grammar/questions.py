@@ -51,5 +51,7 @@ def asked(question: str) -> str | None:
     if lead is None:
         return None
     said = text[lead.end() :].strip()
+    if lead[0].rstrip().endswith(("that", ",")):
+        said = f"{said[:1].upper()}{said[1:]}"
     is_quoted = said[:1] in ("'", '"') and said.rstrip("?.")[1:].find(said[0]) == len(said.rstrip("?.")) - 2
     return said.rstrip("?.")[1:-1].strip().rstrip(".") if is_quoted else said

@@ -81,7 +81,7 @@ def unnumbered(said: list[str]) -> list[str]:
 def claim(question: str) -> str:
     """Return what a question claims, without its frame, as a sentence."""
     text = asked(question)
-    said = " ".join(question.split()) if text is None else f"{text[:1].upper()}{text[1:].rstrip('?')}"
+    said = " ".join(question.split()) if text is None else text.rstrip("?")
     return said if said.endswith(".") else f"{said}."
 
 
