@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from critics import registry
 from critics.errors import InputError
@@ -267,7 +267,7 @@ def _derived(traces: Sequence[Trace], asked: FilterOptions, judge_all: Judging) 
         return traces, 0
     from training.curation.derivation import derive
 
-    return derive(traces, judge_all, asked.text)
+    return derive(traces, judge_all, cast(Text, asked.text))
 
 
 def _show(summary: KeptSummary, asked: FilterOptions) -> None:
