@@ -46,7 +46,7 @@ def aside(chart: Chart, j: int) -> Iterator[Said]:
 
 
 def excepted(chart: Chart, j: int) -> Iterator[Said]:
-    """All members except trainees vote; everyone pays, except (for) members: whom it names it leaves out, or denies."""
+    """Read an exception of a subject: all members except trainees vote. Trainees may vote, or not: both are tried."""
     words, at = chart.words, chart.words.index("except")
     start, before = at + 1 + chart.has(at + 1, at + 2, "for"), max(0, at - (words[at - 1] == ","))
     is_apart = at == 0 or before < at

@@ -27,7 +27,6 @@ from critics.problem import Attempt
 from critics.replay.answers import in_terms_of
 from critics.replay.formula import FormulaError, Literal, Statement, parse_literal, parse_statement
 from critics.text.blocks import Block, BlockError, answer_start, split_blocks
-from critics.text.english.passage import lines
 from critics.verdict.reading import NOT_READ, Span
 from rollout.records.traces import Judgement, Trace
 from training.configuration.learning import Text
@@ -172,10 +171,10 @@ def excerpt(trace: Trace) -> Trace | None:
     is_plain = not (trace.messages or trace.legs or "formulas" in trace.problem.meta)
     if not is_plain or trace.judged.verdict != "malformed" or not bad or not _is_unread(bad["reason"]):
         return None
-    said, at = [line.passage for line in lines(text, trace.problem.question)], int(bad["index"])
+    said, at = find_format(trace.format).steps(trace.problem, text), int(bad["index"])
     if at >= len(said) or bad["text"] not in said[at].text:
         return None
-    start, end = said[at].span
+    start, end = said[at].start, said[at].end
     # **Goal:** is one sentence with its marks.
     while start and text[start - 1] in "*_`\"'" and text[start - 1] == text[end : end + 1]:
         start, end = start - 1, end + 1
@@ -240,16 +239,19 @@ def derive(traces: Sequence[Trace], judging: Judging, text: Text = "proved") -> 
 
     A pure function of the traces and of what `judging` says of the cut texts. Of excerpts only certified ones are cut.
     """
-    made_by = proved if text == "proved" else excerpt
-    tried = ((i, trace) for i, trace in enumerate(traces) if text == "excerpt" or kept(trace, "trusted"))
+    is_excerpt = text == "excerpt"
+    made_by = excerpt if is_excerpt else proved
+    tried = ((i, trace) for i, trace in enumerate(traces) if is_excerpt or kept(trace, "trusted"))
     drafts = {i: made for i, trace in tried if (made := made_by(trace))}
-    derived, failed, is_last = list(traces), 0, text != "excerpt"
-    for _ in range(MAX_CUTS):
+    derived, failed = list(traces), 0
+    for _ in range(MAX_CUTS if is_excerpt else 1):
+        if not drafts:
+            break
         more: dict[int, Trace] = {}
         for position, made in zip(drafts, judged(drafts.values(), judging), strict=True):
             # That nobody knows rests on all that was said: what was cut may have been its reason.
             is_open = made.judged.answer == in_terms_of("unknown", made.problem.options)
-            if is_last or (made.judged.is_certified and not is_open):
+            if not is_excerpt or (made.judged.is_certified and not is_open):
                 derived[position] = made
                 failed += not made.judged.is_certified
             elif (further := excerpt(made)) is not None:

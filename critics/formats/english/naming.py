@@ -1,7 +1,8 @@
 """Reasoning about one thing that stands for others: an arbitrary one, or one of some that there are.
 
-What is said of it holds of all that is as it was said to be: so the certificate has it. A claim without the name may
-use only what that comes to: that it is so of all, or of one of some that there is one of which all of it is so.
+The name never stands in a certificate: a claim about the thing stands there as a claim about all that is like it. A
+claim without the name may use only that: it is so of all such things. Of one of some it may use that there is one of
+which all of this is so.
 """
 
 from collections.abc import Generator
@@ -24,21 +25,22 @@ class Individual:
     is_one_of_some: bool
 
     def unnamed(self, said: fo.Formula, *, of_all: bool) -> fo.Formula:
-        """Return that there is one of which something is so, or that it is so of all that is as this one."""
+        """Return a claim about the thing without its name: it is so of all such things, or there is one like that."""
         told = fo.Compound(fo.Operator.IMPLIES, (self.given, said)) if of_all else said
         told = filled(told, fo.Constant(self.name), fo.Variable(f"any_{self.name}"))
         return fo.Quantified(fo.Quantifier.ALL if of_all else fo.Quantifier.SOME, f"any_{self.name}", told)
 
 
 class Naming(Trying):
-    """A text being tried, with the things that it names, and what a claim about one comes to, by the claim."""
+    """A text being tried that may name things of its own."""
 
     individuals: dict[str, Individual]
     silent: dict[str, fo.Formula]
+    """By a claim about a named thing, what is known by it without the name."""
 
     @contextmanager
     def _about(self, move: moves.Move, formula: fo.Formula | None) -> Generator[None]:
-        """Try a move with what claims before it come to, and know what it comes to."""
+        """Try a move. Where it names no such thing, claims before it that do count without the name."""
         told, start, said = self.claims, len(self.known.formulas), formula or self.case.goal
         is_plain = isinstance(move, moves.Claim | moves.Judged) and self.known.named.isdisjoint(fo.constants(said))
         if is_plain and (named := self.known.named):

@@ -1,6 +1,7 @@
 """Things that a text names itself: an arbitrary one (`take any minor x`), one of some (`call it s`), `that student`.
 
-Where one is brought in stands `Named`. Behind it the text's name and `that student` are a name that the grammar reads.
+The move `Named` brings such a thing in. From there on the text's name for it, or `that student`, is replaced by a name
+that the grammar reads.
 """
 
 import re
