@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from multiprocessing import active_children
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +31,14 @@ def kill_itself_once(chore):
         if has_lock:
             take_the_lock()
         os.kill(os.getpid(), signal.SIGKILL)
+    return square(number)
+
+
+def exit_once(chore):
+    number, marker = chore
+    if number == 5 and not Path(marker).exists():
+        Path(marker).touch()
+        os._exit(32)
     return square(number)
 
 
@@ -83,7 +92,8 @@ def chores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def kill_one() -> None:
     worker = next(process for process in active_children() if process.name == "pebble_pool_worker")
-    os.kill(worker.pid or 0, signal.SIGKILL)
+    with suppress(ProcessLookupError):  # the pool may end it meanwhile
+        os.kill(worker.pid or 0, signal.SIGKILL)
 
 
 def test_killing_workers_idle_and_busy_changes_nothing_but_the_log(chores: ModuleType):
@@ -111,6 +121,12 @@ def test_a_worker_killed_once_is_no_outcome(
     with caplog.at_level(logging.WARNING), KillablePool(chores.kill_itself_once, jobs=2, timeout_s=3) as pool:
         assert list(pool.outcomes(asked)) == SQUARES
     assert "called again" in caplog.text
+
+
+def test_a_worker_whose_pipe_broke_once_is_no_outcome(chores: ModuleType, tmp_path: Path) -> None:
+    """What ends a process from outside may reach it as an error of its pipe, whose number is then its exit status."""
+    with KillablePool(chores.exit_once, jobs=2, timeout_s=20) as pool:
+        assert list(pool.outcomes([(number, str(tmp_path / "ended")) for number in NUMBERS])) == SQUARES
 
 
 def test_what_dies_again_and_again_dies_of_itself_and_its_neighbours_live(chores: ModuleType):

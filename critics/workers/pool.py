@@ -5,8 +5,9 @@ process dies is `Died`; one that raises is `Raised`.
 
 Pebble, which runs the processes, does not survive a worker that is killed from outside. It takes an idle worker's death
 for a broken pool; if the worker held the lock of the queue, the others wait for it without end. Such a pool is replaced
-and its unfinished calls are made again, so that a kill from outside changes nothing but the log. The call at the head
-of the line is made again alone: if its process dies each time, the call is the cause, and not a neighbour.
+and its unfinished calls are made again, so that a kill from outside changes nothing but the log. The exit status of a
+process does not say what ended it: one whose pool is torn down beneath it may end with an error of its pipe. So the
+call at the head of the line is made again alone: if its process dies each time, the call is the cause.
 """
 
 import logging
@@ -32,8 +33,6 @@ TASKS_PER_WORKER = 10_000
 """Then a worker is replaced, because clingo never frees a name: 12 MB in 2,000 programs with names of their own."""
 CALLS_ALONE = 2
 """Number of times that a lost call is made again alone before it counts as the cause."""
-FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, signal.SIGTERM)
-"""Exit codes; pebble's processes end at SIGTERM with its number."""
 UNGUARDED = 96
 """Exit code of a process that would start processes while it reads the script that started it."""
 GRACE_S = 60.0
@@ -244,10 +243,8 @@ def _seen(future: "Future[Any]") -> "CallOutcome[Any] | _Lost":
             return _Lost(f"a pool of critics broke ({error})")
         case ProcessExpired() as error if _status(error) == -signal.SIGPROF:
             return OverTime()
-        case ProcessExpired() as error if _status(error) in FROM_OUTSIDE:
-            return _Lost(f"a critic's process was ended by signal {abs(_status(error))}")
         case ProcessExpired() as error:
-            return Died(str(error))
+            return _Lost(f"a critic's process ended with status {_status(error)}")
         case error:
             return Raised(error)
 
