@@ -13,7 +13,7 @@ from itertools import islice
 from critics.formats.english.trial import Trial
 from critics.formats.horn import derivation
 from critics.grammar.frames import overruling
-from critics.grammar.reader import Reading
+from critics.grammar.reader import Refusal
 from critics.grammar.text import read_text, sentences
 from critics.problem import AXIOMS, SETTLED, Attempt, Problem
 from critics.replay.answers import in_terms_of
@@ -100,8 +100,13 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
         return verdict
     by_grammar = _by_grammar(problem, attempt)
     is_read = is_unread and not has_reader and not isinstance(by_grammar, Malformed | CriticError)
-    if isinstance(verdict, CriticError) and isinstance(by_grammar, Malformed) and _is_context_read(problem):
-        by_grammar, is_read = replace(by_grammar, answer=verdict.answer), True
+    if isinstance(verdict, CriticError) and isinstance(by_grammar, Malformed):
+        lost = next((each for each in read_text(problem.context) if isinstance(each, Refusal)), None)
+        if lost is None:
+            by_grammar, is_read = replace(by_grammar, answer=verdict.answer), True
+        elif not has_reader:
+            why = verdict.feedback if lost.text in verdict.feedback else f"{lost.text!r}: {lost.word}: {lost.why}"
+            return replace(verdict, feedback=brief(f"{why}; in the text, {by_grammar.feedback}"))
     # Of two readers that do not read a text whole the one that reads on says where it is lost.
     if isinstance(verdict, Malformed) and isinstance(by_grammar, Malformed):
         is_further = _bad_index(by_grammar) > _bad_index(verdict)
@@ -117,10 +122,6 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
 def _bad_index(verdict: Verdict) -> int:
     bad = None if verdict.reading is None else verdict.reading.first_bad_step
     return -1 if bad is None else bad.index
-
-
-def _is_context_read(problem: Problem) -> bool:
-    return all(isinstance(each, Reading) for each in read_text(problem.context))
 
 
 def _by_grammar(problem: Problem, attempt: Attempt) -> Verdict:
