@@ -127,7 +127,8 @@ class Chart:
             opens = any(each in ("a", "an", "every", "each", "no", "any") for each in self.words[max(0, at - 4) : at])
             return opens and is_content(before) and not any(map(is_content, self.words[at + 1 : at + 2]))
         compares = _COMPARES.get(word)
-        return is_content(word) or (compares is not None and at > 0 and compares in self.words[at + 2 :])
+        is_next = word == "fewer" and self.words[at + 1 : at + 2] == ("than",)
+        return is_content(word) or (compares is not None and at > 0 and (is_next or compares in self.words[at + 2 :]))
 
     def has(self, i: int, j: int, *words: str) -> bool:
         """Say whether one of the words stands in a span."""

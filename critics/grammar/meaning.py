@@ -88,8 +88,8 @@ def closed(formula: Formula, variable: Variable) -> Formula:
 def marked(formula: Formula, mark: str) -> Formula:
     """Put a tense or a modal before the predicates of the subject: what they say of another time is not known."""
     if isinstance(formula, Atom) and HOLE in formula.arguments:
-        if formula.predicate.startswith(("did ", "was ", "had ")) and mark != "they":
-            # A clause within has a tense of its own.
+        if formula.predicate.startswith(("did ", "was ", "had ")) and not mark.startswith(("they", "own ")):
+            # A clause within has a tense of its own; what his dogs did is nothing that he did.
             return formula
         return Atom(f"{mark} {formula.predicate.removeprefix('do ')}", formula.arguments)
     return rebuilt(formula, lambda part: marked(part, mark))

@@ -346,7 +346,10 @@ class _Phrase:
         other = other or (word == "one" and after == "of" and self.role == "complement")
         if timed or verbal or perfect or word == "than" or other:
             self.words.append(word)
-            return bool(after) or verbal or word == "others"
+            # On level one; but not: on the red one.
+            named = word == "one" and at - 2 >= self.start and chart.words[at - 2] in PREPOSITIONS
+            named = named and chart.is_content(at - 1) and not is_adj(chart.words[at - 1])
+            return bool(after) or verbal or word == "others" or named
         if self.words[-2:] == ["every", "time"] or self.words[-2:] == ["each", "time"]:
             self.in_clause = word in PRONOUNS
             self.words.append("self")
@@ -359,6 +362,7 @@ class _Phrase:
     def _content(self, word: str) -> bool:
         chart, at = self.chart, self.at
         kept = (word in OBJECT_QUANTITIES and at > self.start) or (word == "same" and self.in_clause)
+        kept = kept or (word == "half" and at > self.start and chart.has(at + 1, at + 2, *ARTICLES, *POSSESSIVES, "of"))
         if (not chart.is_content(at) and not kept) or (word == "too" and chart.words[at - 1] == ","):
             return False
         after = chart.words[at + 1] if at + 1 < self.end else ""

@@ -26,7 +26,7 @@ from critics.grammar.words import (
     SOMEONE,
 )
 
-_PIECE = re.compile(r'"[^"\n]*"|[$€£]\d+(?:,\d{3})+\b|[,;]|[^\s,;"]+')
+_PIECE = re.compile(r'"[^"\n]*"|[$€£]?\b\d{1,3}(?:,\d{3})+\b|[,;]|[^\s,;"]+')
 _FULL_STOP = re.compile(r"[.?!]+\s*$")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Co|Ltd|No|vs))\.$")
 _MARK = re.compile(
@@ -46,6 +46,7 @@ for _line in Path(__file__).with_name("joined.txt").read_text(encoding="utf-8").
     _JOINED[_said.split(" ")[0]].append((_said.split(" "), _other.split(" ")))
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "\u00a0": " "})
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
+_GROUPS = re.compile(r"(?<=\d),(?=\d{3})")
 _DASH = re.compile(r"(?<=\w)[–‐‑](?=\w)")
 _PLAIN_MARKS = frozenset("°€£¥¢×…½¼¾%§©®™−‐‑'")
 
@@ -119,7 +120,7 @@ def _pieces(text: str, titles: tuple[str, ...]) -> Iterator[Token]:
         if parts is None and low.endswith("n't") and len(low) > 3:
             parts = (low[:-3], "not")
         if parts is None:
-            yield Token(piece, start, match.end())
+            yield Token(_GROUPS.sub("", piece), start, match.end())
             continue
         first, second = parts
         middle = start + min(len(first), len(piece) - 1)
@@ -177,7 +178,7 @@ def _lowered(token: Token) -> Token:
 
 def _closed(run: list[Token]) -> Iterator[Token]:
     if run:
-        word = " ".join(re.sub(r"[^\w'+#./-]", "", token.word) for token in run).lower().rstrip(".")
+        word = " ".join(re.sub(r"[^\w&'+#./-]", "", token.word) for token in run).lower().rstrip(".")
         is_thing = all(re.search(r"\d|^[A-Z]{2,}\W*$", token.word) for token in run)
         yield Token(word, run[0].start, run[-1].end, is_name=True, is_thing=is_thing)
         run.clear()
@@ -206,7 +207,7 @@ def _links(token: Token, after: Token | None, raw: list[Token], at: int) -> bool
     """Say whether a small word joins two parts of one name: `de`, `of`, `of the`."""
     if after is None:
         return False
-    if token.word in COORDINATING_NAMES:
+    if token.word == "&" or token.word in COORDINATING_NAMES:
         return after.word[:1].isupper()
     second = raw[at + 2] if at + 2 < len(raw) else None
     if token.word == "of":
