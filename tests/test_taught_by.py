@@ -14,6 +14,7 @@ from training.rounds.run import num_attempts
 
 ARMS: list[dict[str, Any]] = [
     {"name": "gold", "keep": "label", "decoding": "free", "strategy": "answer", "taught_by": "references"},
+    {"name": "shown", "keep": "strict", "decoding": "free", "strategy": "cot", "taught_by": "proofs"},
     {"name": "bare", "keep": "label", "decoding": "free", "strategy": "cot", "taught_by": "nobody"},
 ]
 
@@ -41,6 +42,15 @@ def test_references_are_judged_kept_and_trained_on(run: tuple[RunConfig, Path]) 
     assert json.loads((round_path / "adapter" / "manifest.json").read_text())["trained"] is not False
 
 
+def test_an_arm_that_proofs_teach_keeps_one_that_is_certified_of_each_problem(run: tuple[RunConfig, Path]) -> None:
+    round_path = run[1] / "shown" / "seed-0" / "round-000"
+    traces = list(map(read_trace, read_records(round_path / "traces.jsonl", checksum=True)))
+    assert [trace.judged.verdict for trace in traces] == ["certified"] * 4
+    examples = list(read_records(round_path / "dataset" / "examples.jsonl"))
+    assert [example["completion"] for example in examples] == [trace.completion for trace in traces]
+    assert json.loads((round_path / "adapter" / "manifest.json").read_text())["trained"] is not False
+
+
 def test_an_arm_that_nobody_teaches_samples_no_training_problem_and_is_measured(run: tuple[RunConfig, Path]) -> None:
     round_path = run[1] / "bare" / "seed-0" / "round-000"
     assert list(read_records(round_path / "traces.jsonl", checksum=True)) == []
@@ -54,8 +64,8 @@ def test_an_arm_that_nobody_teaches_samples_no_training_problem_and_is_measured(
 
 def test_all_arms_stand_in_one_report(run: tuple[RunConfig, Path]) -> None:
     report = json.loads((run[1] / "report.json").read_text())
-    assert set(report["arms"]) == {"gold", "bare"}
-    assert num_attempts(run[0]) == 2 * 3 + 2 * 3
+    assert set(report["arms"]) == {"gold", "shown", "bare"}
+    assert num_attempts(run[0]) == 2 * 3 + 3 * 3
 
 
 @pytest.mark.parametrize(
@@ -63,6 +73,8 @@ def test_all_arms_stand_in_one_report(run: tuple[RunConfig, Path]) -> None:
     [
         ({"strategy": "actor-critic"}, "there are no references for `strategy: actor-critic`"),
         ({"gold": False, "keep": "unfiltered"}, "references hold the gold answers"),
+        ({"strategy": "cot", "keep": "strict"}, "references are bare answers here, which `keep` refuses"),
+        ({"taught_by": "proofs"}, "proofs are chains of thought"),
     ],
 )
 def test_references_that_cannot_be_had_are_refused(tiny_model: Path, arm: dict[str, Any], named: str) -> None:

@@ -135,9 +135,10 @@ class ArmConfig(Section):
     """With `keep: strict`, a share of the lucky traces kept all the same: what a critic that errs so often would do."""
     flaw: str | None = None
     """Reason of the lucky traces that are kept first, so that false positives have a pattern. null: at random."""
-    taught_by: Literal["itself", "references", "nobody"] = "itself"
+    taught_by: Literal["itself", "references", "proofs", "nobody"] = "itself"
     """itself: traces of its own. references: gold answers, or annotated formulas, as baselines are fine-tuned.
-    nobody: it samples no training problem and learns nothing, and is only measured."""
+    proofs: what `demonstrate --format english` writes of its problems, a ceiling. nobody: it samples no training problem
+    and learns nothing, and is only measured."""
     text: Text | None = None
     """The text of what is kept, where it is another than `training.text`."""
 
@@ -170,6 +171,10 @@ class ArmConfig(Section):
                 f"taught_by: there are no references for `strategy: {self.strategy.name}`; write answer, cot, fol or "
                 "fol-cot"
             )
+        if self.taught_by == "references" and self.keep in CERTIFIED and self.format == "cot":
+            raise ValueError("taught_by: references are bare answers here, which `keep` refuses; write `proofs`")
+        if self.taught_by == "proofs" and self.strategy.name != "cot":
+            raise ValueError("taught_by: proofs are chains of thought; write `strategy: cot`")
         if self.taught_by == "references" and not self.gold:
             raise ValueError("taught_by: references hold the gold answers that `gold: false` hides; leave one out")
         if self.format not in ("guided", "cot") and self.decoding == "guided":

@@ -16,7 +16,7 @@ from time import sleep
 from typing import TypeVar
 
 from critics.errors import InputError, RunFailed
-from critics.formats.names import COT
+from critics.formats.names import COT, ENGLISH
 from critics.judge import Judging
 from critics.problem import Problem
 from rollout.policies.policy import as_prompt, load_tokenizer
@@ -48,6 +48,7 @@ OPENED = ("traces.open.jsonl", "verdicts.open.jsonl", "replies.open.jsonl")
 """The stores of a round's attempts and verdicts while it is sampled and judged, and of what a server replied."""
 POLL_S = 0.25
 """Seconds until a certification looks for new attempts again."""
+_WRITTEN = ("references", "proofs")
 AT_A_TIME = 512
 """Traces that are judged before their verdicts are put on the disk."""
 
@@ -308,7 +309,7 @@ def write_references(line: Line, number: int) -> None:
         return
     progress = Progress("sampling", "the references of the round")
     line.on_progress(progress)
-    traces = _references(line, number) if line.arm.taught_by == "references" else []
+    traces = _references(line, number) if line.arm.taught_by in _WRITTEN else []
     write_records(sealed, (trace.record() for trace in judged(traces, line.judging(progress))), checksum=True)
 
 
@@ -320,7 +321,7 @@ def _references(line: Line, number: int) -> list[Trace]:
 
 def require_problems(config: RunConfig) -> None:
     """Raise `InputError`, before anything is asked: files are too short, or nobody wrote what an arm learns from."""
-    for arm in (arm for arm in config.arms if arm.taught_by == "references"):
+    for arm in (arm for arm in config.arms if arm.taught_by in _WRITTEN):
         write = WRITERS[shown_to(arm)]
         if all(write(problem) is None for problem in training_problems(config, config.seeds[0], 0)):
             raise InputError(
@@ -335,6 +336,8 @@ def require_problems(config: RunConfig) -> None:
 
 def shown_to(arm: ArmConfig) -> str:
     """Return which references an arm can learn from: the gold answer goes with any prompt for an answer."""
+    if arm.taught_by == "proofs":
+        return ENGLISH
     return COT if arm.format == "answer" else arm.format
 
 
