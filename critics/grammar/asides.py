@@ -10,7 +10,7 @@ from critics.grammar.meaning import ANY, HOLE, Compound, Constant, Not, Operator
 from critics.grammar.nouns import modifiers, nominal
 from critics.grammar.predicates import finite
 from critics.grammar.subjects import Referent, Subject, head_of, subject
-from critics.grammar.words import ARTICLES, BE, EVERY, PREPOSITIONS, RELATIVE, SOMEONE, STRUCTURE, is_person
+from critics.grammar.words import ARTICLES, BE, EVERY, PREPOSITIONS, RELATIVE, SOMEONE, STRUCTURE, UNLESS, is_person
 
 
 def aside(chart: Chart, j: int) -> Iterator[Said]:
@@ -111,7 +111,7 @@ def backed_by_pronoun(
                 inner = () if each.terms else objects(chart, i, at)
                 for condition in sentence(chart, start, j, (heard, *inner, *objects(chart, at, cut))):
                     told = Not(said) if each.kind == "none" else said
-                    if chart.words[cut] == "unless":
+                    if chart.words[cut] in UNLESS:
                         told = implies(both(kind, Not(condition.formula)), told)
                     elif both_ways:
                         told = implies(kind, Compound(Operator.IFF, (told, condition.formula)))

@@ -41,6 +41,8 @@ class Overworked(Exception):  # noqa: N818
     """The sentence takes too much work."""
 
 
+SAYS_LESS = "less is read than is said"
+"""Note of a reading from which less follows than from its sentence: what it leaves open is not unknown."""
 _COMPARES = {"fewer": "than", "same": "as"}
 MAX_SPANS = 60_000
 MAX_FOUND = 2_000

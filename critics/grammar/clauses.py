@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from critics.grammar.chart import Chart, rule
-from critics.grammar.lexicon import is_base, is_participle, is_plural, is_rare, past, third, verb_forms
+from critics.grammar.lexicon import is_adj, is_base, is_participle, is_plural, is_rare, past, third, verb_forms
 from critics.grammar.meaning import (
     ANY,
     HOLE,
@@ -67,8 +67,6 @@ _MOVES = frozenset("go move travel fly drive walk come return belong emigrate".s
 _TIMED = ("during", "since", "before", "after", "for")
 _ANY = ("any", "anyone", "anybody", "anything")
 Referents = tuple[Referent, ...]
-
-
 _OPEN: dict[str, frozenset[str]] = {
     "you": frozenset({"you"}),
     "someone": frozenset({"he", "she", "they"}),
@@ -183,7 +181,9 @@ def _there(chart: Chart, i: int, j: int) -> Iterator[Said]:
     if at < j and words[at] in ("a", "an", "some", "any"):
         at += 1
     elif at < j and not denied and words[i + 1] in ("is", "was", "exists"):
-        return
+        told = chart.is_name(at) or is_plural(words[at]) or is_adj(words[at]) or words[at] in ("more", "less")
+        if told or at + 1 < j:
+            return  # Not: there is lightning.
     if at < j and (words[at] in NUMBERS or words[at].isdigit()):
         return
     past_from = at if words[i + 1] in ("was", "were") else None

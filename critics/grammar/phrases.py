@@ -146,7 +146,8 @@ class _Phrase:
             self.at += 1
         words = [word for word in self.words if word]
         named = words[:1] == ["_"] and (self.role == "complement" or set(words) == {"_"})
-        if not words or words[-1] in ("and", "or", "than") or len(words) > MAX_WORDS or named:
+        named = named or words in ([], ["have"], ["did", "have"]) or len(words) > MAX_WORDS
+        if named or words[-1] in ("and", "or", "than"):
             return None
         is_open = self.role in ("complement", "modifier") and (words[-1] in PREPOSITIONS or words[-1] == "to")
         if is_open and not self._is_switched(words):
@@ -340,7 +341,8 @@ class _Phrase:
             return True
         timed = word in ("every", "each", "all", "some", "this", "any") and chart.vocabulary.singular(after) in TIMES
         timed = timed or is_part(chart, at)
-        verbal = word == "been" or (word in ("be", "being") and at > self.start)
+        done = word == "being" and self.role == "complement" and is_participle(after)
+        verbal = word == "been" or done or (word in ("be", "being") and at > self.start)
         perfect = word == "have" and at > self.start and chart.words[at - 1] == "to"
         other = word in ("other", "another", "others", "one") and at > self.start and self.role != "noun"
         other = other or (word == "one" and after == "of" and self.role == "complement")

@@ -1,6 +1,7 @@
 """Predicates: what follows a subject, as a formula about it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Literal
 
@@ -91,6 +92,12 @@ def finite(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     elif word == "never":
         chart.notes.add("never: not")
         yield from (Not(part) for part in simple(chart, i + 1, j, "finite", number))
+    elif word in HAVE and after == "had":
+        had = chart.rearranged(
+            [*chart.tokens[: i + 1], replace(chart.tokens[i + 1], word="have"), *chart.tokens[i + 2 :]]
+        )
+        for part in finite(had, i + 1, j, "plural") if agrees(HAVE[word], number) else ():
+            yield marked(part, "had" if word == "had" else "has")
     elif word in HAVE and after in ("not", "never"):
         mark = "had" if word == "had" else "has"
         yield from (Not(marked(part, mark)) for part in opaque(chart, i + 2, j, "complement"))

@@ -1,9 +1,10 @@
 """Sentences of several clauses: conditions, which leave their subject open, and connectives between clauses."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from critics.grammar.asides import aside, backed_by_pronoun, excepted, moved_back
-from critics.grammar.chart import Chart, rule
+from critics.grammar.chart import SAYS_LESS, Chart, rule
 from critics.grammar.clauses import Referents, Said, clause, merged, objects, pronouns_of, resolved
 from critics.grammar.lexicon import is_plural, past, third
 from critics.grammar.meaning import (
@@ -23,19 +24,25 @@ from critics.grammar.meaning import (
 )
 from critics.grammar.predicates import finite
 from critics.grammar.subjects import Referent, subject
+from critics.grammar.tokens import is_past
 from critics.grammar.words import (
     ALWAYS_ASKING,
+    ARTICLES,
     ASKING,
     ATTITUDES,
     BE,
     CONDITIONS,
+    EMBEDDING,
     EVERY,
+    OCCASIONS,
     OPENERS,
     POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
     RELATIVE,
     SOMEONE,
+    TIMED,
+    UNLESS,
 )
 
 _BACK = PRONOUNS | POSSESSIVES
@@ -79,7 +86,9 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
         (
             k
             for k in range(i + 1, j - 1)
-            if words[k] in ("if", "whenever", "unless") or words[k : k + 2] == ("only", "if") or _is_when(chart, k, j)
+            if words[k] in ("if", "whenever", "unless")
+            or words[k : k + 2] == ("only", "if")
+            or _is_timed(chart, i, k, j)
         ),
         None,
     )
@@ -131,20 +140,45 @@ def _fronted(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
             yield from _conditional(chart, (i + 1, cut), (after, j), referents)
 
 
-def _is_when(chart: Chart, at: int, j: int) -> bool:
-    """Say whether `when` tells of every time, by a pronoun and the present: `wakes up when he is angry`."""
-    if chart.words[at] != "when" or at + 2 >= j or chart.words[at + 1] not in PRONOUNS:
+def _is_timed(chart: Chart, i: int, at: int, j: int) -> bool:
+    """Say whether a word of time is `if`: wakes up when he is angry; or, of what is denied, `unless`: not before it.
+
+    Not so of what is done once, of a time that a clause describes (the day when), of what is asked (decides when).
+    """
+    words, only = chart.words, chart.words[at] == "only"
+    if words[at + only] not in TIMED[only] or at + 3 > j or words[i] == "it":
         return False
-    chart.notes.add("when: if")
-    told = chart.words[:j]
-    return not any(word in ("was", "were", "did", "had") or (past(word) and not third(word)) for word in told)
+    if chart.conventions.states == "all" and (words[at] != "when" or words[at + 1] not in PRONOUNS):
+        return False
+    if any(is_past([words[k] for k in range(*side) if not chart.is_name(k)]) for side in ((i, at), (at + 1, j))):
+        return False
+    if only or words[at] not in ("when", "once"):
+        said = next((k for k in range(i, at) if words[k] in ("not", "never")), at)
+        denied = words[i] in ("no", "nobody", "nothing") or (said < at and not chart.has(i, said, *RELATIVE))
+        if not (only or denied) or not _is_clause(chart, at + 1 + only, j):
+            return False
+        chart.notes.add(SAYS_LESS)
+        return True
+    verbs = (word for before, word in pairwise(words[i:at]) if before not in (*ARTICLES, *EVERY, *POSSESSIVES, "no"))
+    asks = not (EMBEDDING | ALWAYS_ASKING).isdisjoint({third(word) or past(word) or word for word in verbs})
+    is_led = words[at - 1] in (*PREPOSITIONS, ",") and words[at - 2] not in BE  # Not: the light is on when ..
+    is_asked = asks or is_led or chart.vocabulary.singular(words[at - 1]) in OCCASIONS
+    if is_asked or not (words[at] == "when" or _is_clause(chart, at + 1, j)):
+        return False
+    chart.notes.add(f"{words[at]}: if")
+    return True
+
+
+def _is_clause(chart: Chart, i: int, j: int) -> bool:
+    """Say whether a span behind a word of time has a verb of its own: before the show ends; not before the show."""
+    return any(chart.is_finite(k, j) for k in range(i + 1, j)) or _says(chart, i, j, (Referent(ANY),))
 
 
 def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iterator[Said]:
     """B if A; B only if A; B if and only if A; B unless A."""
     words = chart.words
     both_ways = words[at : at + 4] == ("if", "and", "only", "if")
-    unless = words[at] == "unless"
+    unless = words[at] in UNLESS
     if _is_open(referents):
         # If a cat is not white, it is black unless it is sick.
         chart.bar(at, "a condition inside of another: write two sentences")

@@ -256,15 +256,16 @@ def _joins(words: list[str], at: int, said: list[str], meant: list[str]) -> bool
         is_led = not lead or lead[-1] in CONDITIONS or "there" in lead[-2:] or (at == 1 and lead[0] in AUXILIARIES)
         return meant != ["some"] or is_led or behind[:1] == ["of"]
     if behind[:1] == ["by"] or not lead or said == ["once"]:
-        return not lead and meant == ["if"] and behind[:1] != ["by"] and (said != ["once"] or not _is_past(words))
+        return not lead and meant == ["if"] and behind[:1] != ["by"] and (said != ["once"] or not is_past(words))
     if len(meant) > 2:
         acts = third(lead[-1]) or ((past(lead[-1]) or is_base(lead[-1])) and not {*BE, *ARTICLES} & {*lead[-2:-1]})
-        return not (acts or _is_past(lead) or (ASKING | ALWAYS_ASKING | ATTITUDES) & {*lead})
+        return not (acts or is_past(lead) or (ASKING | ALWAYS_ASKING | ATTITUDES) & {*lead})
     is_state = lead[-1] not in BE and HAVE.keys().isdisjoint(lead) and not {*BE, *DO, *HAVE}.isdisjoint(behind)
-    return not _is_past(lead) and (meant != ["if"] or lead[-1] == "," or (len(said) > 1 and is_state))
+    return not is_past(lead) and (meant != ["if"] or lead[-1] == "," or (len(said) > 1 and is_state))
 
 
-def _is_past(words: list[str]) -> bool:
+def is_past(words: list[str]) -> bool:
+    """Say whether a clause tells of the past by its verb."""
     told = any(word in ("was", "were", "did", "had") for word in words)
     return told or (AUXILIARIES.isdisjoint(words) and any(past(word) and not is_base(word) for word in words))
 

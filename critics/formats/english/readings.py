@@ -29,6 +29,7 @@ from critics.formats.english.entailed_text import (
 )
 from critics.formats.english.objects import of_objects
 from critics.formats.english.reasoner import Reasoner
+from critics.grammar.chart import SAYS_LESS
 from critics.grammar.frames import overruling
 from critics.grammar.inflection import article, singular
 from critics.grammar.lexicon import third_person
@@ -261,7 +262,7 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
         refusal = Refusal(Unproved, "repeated_step", "the sentence is said again and again")
         raise BadMove(often, said[often].passage.text, refusal)
     granted = [] if settled(problem) in CONVENTIONS else _granted(statements, [*premises, goal], told)
-    is_whole = len(read) == len(context)
+    is_whole = len(read) == len(context) and not any(SAYS_LESS in each.conventions for each in read)
     return Case((*premises, *granted), places, goal, tuple(told), is_whole, tuple(statements.chosen), len(granted))
 
 

@@ -12,6 +12,7 @@ from itertools import product
 from typing import TypeAlias
 from unicodedata import combining, normalize
 
+from critics.grammar.chart import SAYS_LESS
 from critics.grammar.lexicon import Vocabulary, gerund, is_plural, past, third
 from critics.grammar.reader import Reading
 from critics.grammar.text import problem_reader
@@ -98,7 +99,7 @@ class ReadProblem:
             # Attack: a premise of one's own, beside a sentence that is not read.
             return Failed(f"the sentence does not speak of {', '.join(absent)}")
         found = [self._read.get(text) or self._reader.read(text) for text in texts]
-        readings = [each for each in found if isinstance(each, Reading)]
+        readings = [each for each in found if isinstance(each, Reading) and SAYS_LESS not in each.conventions]
         if len(readings) < len(found):
             return NotApplicable()
         try:
@@ -161,7 +162,7 @@ def bears_out(problem: Problem, formalised: Formalisation, value: str) -> bool:
     if value == "unknown":
         inside = fo.signature([each.formula for each in said])
         asked = fo.signature([question.formula])
-        whole = len(said) == len(read.context)
+        whole = len(said) == len(read.context) and not any(SAYS_LESS in each.conventions for each in said)
         if not whole or not (asked.predicates.keys() | asked.constants) <= (
             inside.predicates.keys() | inside.constants
         ):

@@ -1,0 +1,98 @@
+"""Rules and facts of several clauses: of time, with a verb left out; each beside forms that look like it."""
+
+import pytest
+
+import certistar
+from critics.grammar.chart import SAYS_LESS
+from critics.grammar.reader import Reader, Reading
+
+
+def formula(text: str) -> str | None:
+    found = Reader([text]).read(text)
+    return str(found) if isinstance(found, Reading) else None
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("The game ends when Ann has ten points.", "If Ann has ten points, the game ends."),
+        ("No claim is paid when the case is open.", "If the case is open, no claim is paid."),
+        ("The light is on when the door is closed.", "If the door is closed, the light is on."),
+        ("Tickets are not valid once they are used.", "Tickets are not valid if they are used."),
+        ("No claim is paid while it is disputed.", "No claim is paid if it is disputed."),
+        (
+            "No dog is sold before it has been seen by a vet.",
+            "No dog is sold unless it has been seen by a vet.",
+        ),
+        ("Guests cannot check in until the room is ready.", "Guests cannot check in unless the room is ready."),
+        ("Tom swims only after Ann swims.", "Tom swims only if Ann swims."),
+    ],
+)
+def test_a_clause_of_time_is_a_condition(text: str, same: str) -> None:
+    assert formula(text) == formula(same) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The game ended when Ann had ten points.",
+        "Tom decides when the shop opens.",
+        "The sign tells guests when the shop opens.",
+        "Tom likes the day when the shop opens.",
+        "Tom promises to swim when the pool is closed.",
+        "It is noon when the shop opens.",
+        "A flag is raised when the king is in Rome.",
+        "Guests are called when the room is ready.",
+        "Tom is rich while Ann is poor.",
+        "Guests may stay until the desk is closed.",
+        "A guest who does not pay may stay until the desk is closed.",
+        "Refunds were paid only after the item was returned.",
+    ],
+)
+def test_a_clause_of_what_was_or_is_asked_or_of_some_is_no_condition(text: str) -> None:
+    assert formula(text) is None
+
+
+def test_what_stands_behind_until_may_be_no_clause() -> None:
+    assert formula("No cat sleeps before the dog.") == '∀x. (cat(x) → ¬"sleep before _"(x, "the dog"))'
+    assert formula("Members pay once a week.") == '∀x. (member(x) → "pay once week"(x))'
+
+
+ONLY_AFTER = "Tom swims only after Ann swims. Tom swims. If Ann swims, Bob is glad."
+
+
+def test_a_sentence_that_says_more_than_is_read_bears_out_what_follows_and_is_no_claim_itself() -> None:
+    text = "Tom swims only after Ann swims. Tom swims, so Ann swims. If Ann swims, Bob is glad. So Bob is glad. Yes."
+    assert certistar.judge(ONLY_AFTER, "Is Bob glad?", text).verdict == "certified"
+    context = ONLY_AFTER.replace("only after", "only if")
+    assert certistar.judge(context, "Is Bob glad?", text).verdict != "certified"
+    asked = "Does Tom swim only after Ann swims?"
+    assert certistar.judge(context, asked, "Tom swims only if Ann swims. Yes.").verdict != "certified"
+
+
+def test_what_such_a_sentence_leaves_open_is_not_unknown() -> None:
+    context = "No cat sleeps before Ann sleeps. If Ann sleeps, Bob is glad. Rex is a cat."
+    text = "Nothing says whether Ann sleeps. So we do not know whether Bob is glad. Answer: unknown"
+    found = certistar.read(context)[0]
+    assert isinstance(found, Reading)
+    assert SAYS_LESS in found.conventions
+    assert certistar.judge(context, "Is Bob glad?", text).verdict != "certified"
+    assert certistar.judge(context.replace("before", "unless"), "Is Bob glad?", text).verdict == "certified"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "Every driver who has had a car pays more.",
+            '∀x. ((driver(x) ∧ "has have car"(x)) → "pay more"(x))',
+        ),
+        ("Tom has had no accidents.", '¬"has have accident"(tom)'),
+        ("The pool is being cleaned.", '"being cleaned"("the pool")'),
+        ("There is lightning.", "∃x. lightning(x)"),
+        ("There is more.", None),
+        ("There is Tom.", None),
+    ],
+)
+def test_what_has_been_had_and_what_is_being_done_are_phrases_of_their_own(text: str, says: str | None) -> None:
+    assert formula(text) == says
