@@ -137,8 +137,8 @@ class ArmConfig(Section):
     """Reason of the lucky traces that are kept first, so that false positives have a pattern. null: at random."""
     taught_by: Literal["itself", "references", "proofs", "nobody"] = "itself"
     """itself: traces of its own. references: gold answers, or annotated formulas, as baselines are fine-tuned.
-    proofs: what `demonstrate --format english` writes of its problems, a ceiling. nobody: it samples no training problem
-    and learns nothing, and is only measured."""
+    proofs: what `demonstrate --format english` writes of its problems, a ceiling. nobody: it samples no training
+    problem and learns nothing, and is only measured."""
     text: Text | None = None
     """The text of what is kept, where it is another than `training.text`."""
 
