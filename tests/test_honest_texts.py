@@ -15,8 +15,8 @@ from critics.recheck.rejudging import recheck
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "data/honest_texts.jsonl").read_text().splitlines()]
 CERTIFIED = {
-    1: 23,
-    2: 13,
+    1: 24,
+    2: 14,
     3: 19,
     4: 19,
     5: 8,

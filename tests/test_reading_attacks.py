@@ -69,6 +69,8 @@ REFUSED = {
         f"It's also known that Tom is a mammal. {SO_WARM} Answer: yes",
         f"It is also known that Tom is a mammal. {SO_WARM} Answer: yes",
         "Tom is a cat. So yes, it follows. Answer: yes",
+        "Tom is a cat, so Tom is a mammal. Some mammals are warm. So Tom is warm. Answer: yes",
+        "Tom is a cat. Some cats are mammals. So Tom is a mammal. Mammals are warm, so Tom is warm. Answer: yes",
     ),
     "Is Ann a mammal?": (
         "Ann is a dog. No cat can be a mammal. No dog is a mammal. So Ann is not a mammal. Answer: no",

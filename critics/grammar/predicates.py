@@ -135,8 +135,8 @@ def _object(chart: Chart, i: int, start: int, j: int) -> Iterator[Formula]:
 def _modal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     word = chart.words[i]
     denied = i + 1 < j and chart.words[i + 1] == "not"
-    if denied and word in ("may", "might"):
-        chart.bar(i, "`may not` forbids, or leaves open: say `must not`, or `it is not known`")
+    if denied and (word == "might" or chart.words[i : i + 3] == ("may", "not", "be")):
+        chart.bar(i, f"`{word} not` forbids, or leaves open: say `must not`, or `it is not known`")
         return
     for part in negatable(chart, i + 2 if denied else i + 1, j, "base", number, word):
         if not denied:

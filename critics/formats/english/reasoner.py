@@ -11,7 +11,7 @@ from critics.formats.english.entailed_text import BadMove, Case, Outcome
 from critics.formats.english.naming import Naming
 from critics.formats.english.reasons import can_apply, has_idle_part, is_idle, is_stated, is_unfounded, miscited, says
 from critics.logic.first_order.knowledge import Knowledge
-from critics.logic.first_order.shapes import asks_for, conditions, converses, is_fact, of_some, stronger
+from critics.logic.first_order.shapes import asks_for, conditions, converses, is_existential, is_fact, of_some, stronger
 from critics.logic.first_order.solvers import Answer
 from critics.replay.first_order.syntax import (
     Compound,
@@ -281,9 +281,9 @@ class Reasoner(Naming):
             if rule < self.known.num_premises and not is_fact(part):
                 self.read_out.add(rule)
             return
-        if rule is not None and not is_fact(part) and not move.inferred:
-            # An instance of a rule is read out like the rule.
-            self.read_out |= {rule, self.known.keys[key(part)]}
+        if rule is not None and not move.inferred and (is_existential(part) or not is_fact(part)):
+            # An instance of a rule is read out like the rule. Attack: some dogs bark, so Rex barks.
+            self.read_out |= {self.known.keys[key(part)], *(() if is_existential(part) else (rule,))}
             return
         facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(part)]
         if self.applied is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import combinations
 
+from critics.grammar.meaning import inclusive
 from critics.logic.first_order.knowledge import Knowledge, RuleSupport
 from critics.logic.first_order.shapes import conditions, is_choice, is_existential, is_fact, stronger
 from critics.replay.first_order.syntax import (
@@ -53,7 +54,7 @@ def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula])
 def is_idle(known: Knowledge, formula: Formula) -> bool:
     """Say whether a claim that is new says less than what it follows from: its conclusion, or without a part."""
     more = stronger(formula)
-    if key(formula) in known.keys:
+    if key(formula) in known.keys or key(inclusive(formula)) in known.keys:
         return False
     plain = [place for place in known.facts if not is_existential(known.formulas[place])]
     if known.gives(formula, ()) or (is_existential(formula) and known.gives(formula, plain)):
