@@ -44,6 +44,11 @@ PAIRS = (
     ("strict", "likeliest"),
     ("strict", "gold proofs"),
     ("likeliest", "gold proofs"),
+    *((arm, "before") for arm in ("strict", "likeliest", "taught gold proofs")),
+    ("taught gold proofs", "strict"),
+    ("warm, base 4, guide", "random writer, guide"),
+    ("warm, base 4, guide", "warm, base 4"),
+    ("warm, base 4, guide of 12 sentences", "random writer, guide of 12 sentences"),
 )
 """Pairs of cells that the plans in docs/results/real-model compare."""
 
