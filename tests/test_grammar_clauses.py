@@ -96,3 +96,25 @@ def test_what_such_a_sentence_leaves_open_is_not_unknown() -> None:
 )
 def test_what_has_been_had_and_what_is_being_done_are_phrases_of_their_own(text: str, says: str | None) -> None:
     assert formula(text) == says
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Items that the guest returns are sold.", '∀x. ((item(x) ∧ "return _"("the guest", x)) → sold(x))'),
+        (
+            "Any plan that Tom has not rejected in writing is good.",
+            '∀x. ((plan(x) ∧ ¬"has rejected _ in writing"(tom, x)) → good(x))',
+        ),
+        ("Every dog that the vet likes to feed is calm.", '∀x. ((dog(x) ∧ "like to feed _"("the vet", x)) → calm(x))'),
+        ("Every dog that the vet works for is calm.", '∀x. ((dog(x) ∧ "work for _"("the vet", x)) → calm(x))'),
+        ("Every dog that the dog bites is sad.", None),
+        ("Every dog that the vets like is sad.", None),
+        ("Every song that the host plays only on Mondays is sad.", None),
+        ("Anyone who is late is not admitted.", "∀x. (late(x) → ¬admitted(x))"),
+        ("Anyone is not admitted.", None),
+        ("Every guest who is late is not admitted.", None),
+    ],
+)
+def test_a_clause_with_a_subject_of_its_own_tells_of_what_its_verb_holds(text: str, says: str | None) -> None:
+    assert formula(text) == says

@@ -221,10 +221,10 @@ def applied(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula)
             yield from _of_several(chart, i, at, j, each, part)
         case "every" | "any":
             denied = words[at + 1 : at + 2] == ("not",) or words[at] == "never"
-            if denied and each.kind == "any":
+            if denied and each.kind == "any" and not chart.has(i, at, *RELATIVE):
                 chart.bar(i, "`any` with `not` may mean none or not every one: say `no`")
                 return
-            if denied and chart.conventions.every_not == "refuse":
+            if denied and each.kind == "every" and chart.conventions.every_not == "refuse":
                 chart.bar(
                     at + 1 if at + 1 < j else at,
                     "`not` after `every` may deny it of all or of some: say `no`, or `not every`",

@@ -22,7 +22,7 @@ from critics.grammar.lexicon import (
     past,
     third,
 )
-from critics.grammar.meaning import HOLE, OBJECT_PRONOUNS, Atom, Constant, Formula, Term, atom
+from critics.grammar.meaning import HOLE, OBJECT_PRONOUNS, Atom, Constant, Formula, Not, Term, atom
 from critics.grammar.words import (
     ARTICLES,
     ATTITUDES,
@@ -413,9 +413,15 @@ class _Phrase:
 
 
 def object_relative(chart: Chart, i: int, j: int) -> Iterator[Formula]:
-    """Read `that Tom likes`: the head is what the verb's last place holds."""
-    if i + 2 >= j or not chart.is_name(i + 1) or not chart.starts_verb(i + 2, j) or chart.words[i + 2] in BE:
-        return
-    for part in chart.rules.finite(chart, i + 2, j, "singular"):
-        if isinstance(part, Atom) and part.arguments == (HOLE,):
-            yield Atom(f"{part.predicate.removeprefix('do ')} _", (Constant(chart.words[i + 1]), HOLE))
+    """Read `that Tom likes`, `that the host has not chosen`: the head is what the verb holds, before any place."""
+    for at in (at for at in range(i + 2, j) if chart.starts_verb(at, j) and chart.words[at] not in BE):
+        one = Constant(chart.words[i + 1]) if chart.is_name(i + 1) and at == i + 2 else None
+        if chart.words[i + 1] == "the" and not is_plural(chart.words[at - 1]):
+            one = definite(chart, i + 1, at)
+        for part in chart.rules.finite(chart, at, j, "singular") if one is not None else ():
+            told = part.body if isinstance(part, Not) else part
+            if one is not None and isinstance(told, Atom) and told.arguments == (HOLE,):
+                words = told.predicate.removeprefix("do ").split(" ")
+                place = next((k for k in range(1, len(words) - 1) if words[k] in PREPOSITIONS - {"to"}), len(words))
+                said = Atom(" ".join([*words[:place], "_", *words[place:]]), (one, HOLE))
+                yield Not(said) if isinstance(part, Not) else said
