@@ -81,7 +81,7 @@ EXCEPT = {
     "Every guest pays all fees except taxes.": None,
     "Guests may use saunas, except steam saunas.": None,
     "All members of clubs except chess clubs vote.": None,
-    "Everyone except Tom is warm.": None,
+    "Everyone except Tom is warm.": "∀x. (warm(x) ⊕ tom(x))",
     "Only members except trainees vote.": None,
     "Some members except trainees vote.": None,
 }

@@ -1,16 +1,15 @@
 """Words beside a clause: asides between commas, a place in front, and a condition behind about its subject."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
 
 from critics.grammar.chart import Chart
 from critics.grammar.clauses import Referents, Said, clause, objects, pronouns_of
-from critics.grammar.lexicon import is_participle, is_plural, past, third
-from critics.grammar.meaning import ANY, HOLE, Compound, Constant, Not, Operator, both, closed, every, filled, implies
-from critics.grammar.nouns import modifiers, nominal
+from critics.grammar.lexicon import is_participle, past, third
+from critics.grammar.meaning import ANY, HOLE, Compound, Constant, Not, Operator, both, closed, filled, implies
+from critics.grammar.nouns import modifiers
 from critics.grammar.predicates import finite
-from critics.grammar.subjects import Referent, Subject, head_of, subject
-from critics.grammar.words import ARTICLES, BE, EVERY, PREPOSITIONS, RELATIVE, SOMEONE, STRUCTURE, UNLESS, is_person
+from critics.grammar.subjects import Referent, subject
+from critics.grammar.words import BE, PREPOSITIONS, STRUCTURE, UNLESS
 
 
 def aside(chart: Chart, j: int) -> Iterator[Said]:
@@ -43,37 +42,6 @@ def aside(chart: Chart, j: int) -> Iterator[Said]:
     for more in modifiers(chart, first + 1, second, "singular") if relative or told else role:
         for said in clause(main, 0, len(main.words), ()):
             yield from (Said(both(filled(more, HOLE, head), said.formula)) for head in heads[:1])
-
-
-def excepted(chart: Chart, j: int) -> Iterator[Said]:
-    """Read an exception of a subject: all members except trainees vote. Trainees may vote, or not: both are tried."""
-    words, at = chart.words, chart.words.index("except")
-    start, before = at + 1 + chart.has(at + 1, at + 2, "for"), max(0, at - (words[at - 1] == ","))
-    is_apart = at == 0 or before < at
-    ends = (k for k in range(start + 1, j) if (words[k] == "," if is_apart else chart.starts_verb(k, j)))
-    end = next(ends, j)
-    main = chart.rearranged([*chart.tokens[:before], *chart.tokens[end + chart.has(end, end + 1, ",") : j]])
-    is_kind = (is_apart or end < j) and start < end and not chart.is_name(start)
-    kinds = [kind for kind in (nominal(chart, start, end, "plural") if is_kind else ()) if kind is not None]
-    verbs = [k for k in range(1, len(main.words)) if kinds and main.starts_verb(k, len(main.words))]
-    for verb, each in [(k, each) for k in verbs for each in subject(main, 0, k, ())]:
-        is_next = end < j and verb == before and not main.has(0, verb, *RELATIVE, *PREPOSITIONS)
-        fits = is_next or _is_of_subject(main, each, chart.vocabulary.singular(head_of(chart, start, end)), verb)
-        is_of_all = each.kind in ("every", "any", "none", "generic") and len(kinds) == 1
-        for part in finite(main, verb, len(main.words), each.number) if is_of_all and fits else ():
-            chart.notes.add("except: whom it names it leaves out, or denies")
-            told = Compound(Operator.XOR, (Not(part) if each.kind == "none" else part, kinds[0]))
-            yield Said(every(chart.variable(), each.restriction, told))
-
-
-def _is_of_subject(chart: Chart, each: Subject, head: str, verb: int) -> bool:
-    """Say whether an exception is of the subject, by its noun or as persons are; not: pays all fees, except taxes."""
-    words, end = chart.words, len(chart.words)
-    nouns = [word for word, before in pairwise(words[verb:][::-1]) if is_plural(word) or before in (*ARTICLES, "of")]
-    persons = [word for word in map(chart.vocabulary.singular, nouns) if is_person(word) or word == head]
-    if persons or chart.has(verb, end, *EVERY, *SOMEONE, "no", "some", "staff"):
-        return False
-    return head == each.head or (is_person(head) and (each.head == "someone" or is_person(each.head)))
 
 
 def moved_back(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:

@@ -38,7 +38,8 @@ _NOUNS = {
 _PATTERNS = {name: re.compile("|".join(_LISTS[name]), re.IGNORECASE) for name in ("of text", "overrules", "elsewhere")}
 """Words of a sentence that speaks of others, that may take back what others say, and that is of another place."""
 
-_OWN = re.compile(rf"\b(?:[Tt]his|[Oo]ur)(?P<noun>(?: [a-z-]+)? (?:{'|'.join(_NOUNS['places'])}))(?![\w-])")
+_HERE = "|".join([*sorted(_NOUNS["places"] | _NOUNS["documents"]), *(f"{time}'s" for time in sorted(TIMES))])
+_OWN = re.compile(rf"\b(?:[Tt]his|[Oo]ur)(?P<noun>(?: [a-z-]+)? (?:{_HERE}))(?![\w-])")
 
 
 def _document(phrase: str) -> frozenset[str] | None:
@@ -119,8 +120,13 @@ def _own(said: Sequence[str]) -> frozenset[str]:
     """Return the places of `this clinic` and `our clinic`, if no text speaks of another, of some or of all clinics."""
     text = " ".join(said).lower()
     nouns = {found["noun"] for one in said for found in _OWN.finditer(one)}
-    rest = {noun: re.sub(rf"\b(?:this|our|the){noun}(?![\w-]| (?:in|of|at|near|that)\b)", "", text) for noun in nouns}
-    return frozenset(noun for noun in nouns if not re.search(rf"\b{noun.split(' ')[-1][:-1]}", rest[noun]))
+    # Attack: every cat is warm. This policy is void.
+    void = {found["noun"] for one in said if _PATTERNS["overrules"].search(one) for found in _OWN.finditer(one)}
+    nouns -= {noun for noun in void if noun.split(" ")[-1] in _NOUNS["documents"]}
+    other = r"(?![\w-]| (?:in|of|at|near|that|with|between|for|from)\b)"
+    rest = {noun: re.sub(rf"\b(?:this|our|the){noun}{other}", "", text) for noun in nouns}
+    last = {noun: re.escape(noun.split(" ")[-1].removesuffix("'s")) for noun in nouns}
+    return frozenset(n for n in nouns if not re.search(rf"\b(?:{last[n]}(?:e?s)?|{last[n][:-1]}ies)\b", rest[n]))
 
 
 def _place(said: Sequence[str], asked: str) -> str:

@@ -189,11 +189,7 @@ def is_participle(word: str) -> bool:
     return word in POSTPOSED or word in verb_forms().participle or word in verb_forms().gerund
 
 
-_NO_NAMES = frozenset(
-    {"yesterday", "today", "tomorrow", "now", "tonight", "once", "thus", "therefore", "hence", "moreover"}
-)
-
-
+_NO_NAMES = CLASSES["no_names"]
 _FINITE = frozenset("is was has had does did can may must will should could would".split())  # noqa: SIM905
 _ID = r"(?P<id>\d+[A-Za-z]?|[A-Z]-?\d+|[A-Z])"
 _NUMBERED = re.compile(rf"(?P<noun>[A-Z][a-z]+) {_ID} (?P<verb>[a-z]+)")

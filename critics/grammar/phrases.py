@@ -196,6 +196,9 @@ class _Phrase:
             return self._own(word)
         if word in ("and", "or", ","):
             return self._connective(word)
+        if word == "except" and at > self.start and not chart.has(0, at, "no", "not", "never", "nobody", "nothing"):
+            self.words.append(word)  # Naps, except on Mondays: another predicate than to nap.
+            return chart.has(at + 1, at + 2, *(PREPOSITIONS - {"for"}))
         return self._auxiliary(word) if self._is_auxiliary(word) else self._content(word)
 
     def _has_place(self) -> bool:

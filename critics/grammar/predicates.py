@@ -40,6 +40,7 @@ from critics.grammar.phrases import definite, is_part, opaque
 from critics.grammar.words import (
     ARTICLES,
     BE,
+    CLASSES,
     DATES,
     DENIABLE_MODALS,
     DO,
@@ -379,10 +380,7 @@ def _quantified_object(chart: Chart, i: int, at: int, j: int) -> Iterator[Formul
                 yield Quantified(Quantifier.ALL, variable.name, implies(kind, related))
 
 
-_BETWEEN = frozenset(
-    """between among connect combine mix introduce compare join separate merge divide unite confuse link marry
-    distinguish blend split pair exchange swap alternate""".split()  # noqa: SIM905
-)
+_BETWEEN = CLASSES["between"]
 """Words for what is done between two, and to neither alone."""
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from critics.grammar.asides import aside, backed_by_pronoun, excepted, moved_back
+from critics.grammar.asides import aside, backed_by_pronoun, moved_back
 from critics.grammar.chart import SAYS_LESS, Chart, rule
 from critics.grammar.clauses import Referents, Said, clause, merged, objects, pronouns_of, resolved
+from critics.grammar.exceptives import excepted
 from critics.grammar.lexicon import is_plural, past, third
 from critics.grammar.meaning import (
     ANY,
@@ -97,7 +98,8 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
         return
     if chart.has(i, j, "if", "unless", "whenever"):
         return
-    if i == 0 and j == len(words) and "except" in words:
+    excepts = words.index("except") + 1 if i == 0 and j == len(words) and "except" in words else j
+    if excepts < j and words[excepts] not in PREPOSITIONS - {"for"}:
         yield from excepted(chart, j)
         return
     if words[i] in PREPOSITIONS - {"with", "without", "like", "of", "to"} and i == 0:

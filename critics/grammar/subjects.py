@@ -6,7 +6,7 @@ from typing import Literal
 
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import gerund, is_adj, is_adverb, is_base, is_participle, is_plural, is_rare, third
-from critics.grammar.meaning import ANY, Constant, Formula, Operator, Term, atom, joined
+from critics.grammar.meaning import ANY, Constant, Formula, Operator, Term, atom, both, joined
 from critics.grammar.nouns import EVERYONE, modifiers, nominal
 from critics.grammar.phrases import PLACED, definite
 from critics.grammar.words import (
@@ -377,13 +377,17 @@ def _of_names(chart: Chart, i: int, j: int) -> Iterator[Subject]:
 
 
 def _partitive(chart: Chart, i: int, j: int) -> Iterator[Subject]:
-    """Read `all of the students who work`: all that there are. Without a clause it may be those spoken of before."""
+    """Read `all of the students who work`: all that there are. Without a clause those are meant that are spoken of."""
     kind: Kind = {"some": "some", "none": "none", "any": "any"}.get(chart.words[i], "every")  # type: ignore[assignment]
-    if not any(chart.words[at] in RELATIVE or chart.words[at] in PREPOSITIONS for at in range(i + 4, j)):
-        chart.bar(i, "it may be of those spoken of before: say `all`, `some` or `no` without `of the`")
+    start = i + 3 + chart.has(i + 3, i + 4, *NUMBERS)
+    owned = start < j and chart.words[start].endswith("'s")
+    are_all = owned or chart.has(i + 4, j, *RELATIVE, *PREPOSITIONS)
+    if chart.words[i] == "all" and not are_all:
+        yield from _both(chart, i + 2, j)
         return
-    for body in nominal(chart, i + 3, j, "plural"):
-        yield Subject(kind, "singular" if chart.words[i] == "each" else "either", body)
+    spoken_of = None if are_all else atom(f"one of {' '.join(chart.words[i + 2 : j])}")
+    for body in nominal(chart, start, j, "plural"):
+        yield Subject(kind, "singular" if chart.words[i] == "each" else "either", both(spoken_of, body))
 
 
 def head_of(chart: Chart, i: int, j: int) -> str:

@@ -15,6 +15,7 @@ from critics.grammar.words import (
     ATTITUDES,
     AUXILIARIES,
     BE,
+    CLASSES,
     CONDITIONS,
     CONNECTIVES,
     COORDINATING_NAMES,
@@ -33,12 +34,8 @@ _MARK = re.compile(
     r"[:()\[\]{}—–=<>*|\\^~→∀∃¬∧∨]|--|(?<=\s)-(?=\s)|(?<![A-Za-z\d])_|_(?![A-Za-z\d])|\b[Nn]ot-|!(?=\w)|[.?!](?=\s)"
 )
 _CONTRACTIONS = {
-    "can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not"),
-    "he's": ("he", "is"), "she's": ("she", "is"), "it's": ("it", "is"), "they're": ("they", "are"),
-    "that's": ("that", "is"), "who's": ("who", "is"), "there's": ("there", "is"), "isnt": ("is", "not"),
-    "whoever": ("everyone", "who"), "doesnt": ("does", "not"), "dont": ("do", "not"),
-    "whatever": ("everything", "that"),
-}  # fmt: skip
+    short: (first, second) for short, first, second in (re.split(r"[=+]", each) for each in CLASSES["contractions"])
+}
 _JOINED: defaultdict[str, list[tuple[list[str], list[str]]]] = defaultdict(list)
 """Words that stand together for others, by the first."""
 for _line in Path(__file__).with_name("joined.txt").read_text(encoding="utf-8").splitlines():
