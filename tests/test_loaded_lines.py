@@ -12,7 +12,7 @@ from critics.verdict import verdict_record
 from tests.test_report import THREE, make_run
 from tools.loaded_lines import ROOT, lines_of, loaded_lines
 
-BARS = {"compare": 8_000, "configuration": 6_000, "help": 1_000, "filter": 22_050, "judge": 16_000, "recheck": 9_000}
+BARS = {"compare": 8_000, "configuration": 6_000, "help": 1_000, "filter": 22_150, "judge": 16_000, "recheck": 9_000}
 """At most so many lines; `python -m tools.loaded_lines certistar compare RUN --modules` shows which."""
 
 
