@@ -31,7 +31,7 @@ from rollout.problems.deontiqa import DeontiQA
 from rollout.problems.deontiqa import generate as deontiqa
 from rollout.prompts.sentence import read_aloud
 from rollout.published.loaders import load_published
-from tools.english_paraphrases import Proof, inner, proof_of
+from tools.english_proofs import Proof, inner, proof_of
 
 MUTATIONS = ("negated", "rule swapped", "foreign", "jumped", "step dropped", "citation dropped", "flipped")
 
