@@ -35,6 +35,14 @@ READ = {
         "Tom is a cat. Every cat is a mammal. So he is a mammal. Mammals are warm. So he is warm. Answer: yes",
         "Tom is a cat. Every cat is a mammal. Mammals are warm. Hence Tom is warm. Answer: yes",
         f"{SO_WARM} So yes, it follows. Answer: yes",
+        "Tom is a cat. The premise that every cat is a mammal applies to Tom, so Tom is a mammal. Mammals are warm, so "
+        "Tom is warm. Answer: yes",
+        "From the third premise, we know that Tom is a cat, which from the first premise implies that Tom is a mammal. "
+        "Mammals are warm, so Tom is warm. Answer: yes",
+        "Every cat is a mammal, and mammals are warm. Since Tom is a cat, Tom is a mammal, and therefore Tom is warm. "
+        "Answer: yes",
+        "Being a cat implies that Tom is a mammal. Mammals are warm, so Tom is warm. Answer: yes",
+        f"If we look at premise 1, it says that every cat is a mammal. {SO_WARM} Answer: yes",
         "Since Tom is a cat and 'every cat is a mammal', Tom is a mammal. Mammals are warm, so Tom is warm. Yes",
         f"{SO_WARM} It is known that Tom is a cat. The statement says Tom is warm, so it is true. Answer: yes",
     ),
@@ -70,6 +78,13 @@ REFUSED = {
         f"It is also known that Tom is a mammal. {SO_WARM} Answer: yes",
         "Tom is a cat. So yes, it follows. Answer: yes",
         "Tom is a cat, so Tom is a mammal. Some mammals are warm. So Tom is warm. Answer: yes",
+        "Tom is a cat. The premise that every cat is a mammal applies to Bob, so Tom is a mammal. Mammals are warm, so "
+        "Tom is warm. Answer: yes",
+        "From the third premise, we know that Tom is a cat, which from the second premise implies that Tom is a mammal. "
+        "Mammals are warm, so Tom is warm. Answer: yes",
+        "Being kind implies that Tom is a mammal. Mammals are warm, so Tom is warm. Answer: yes",
+        f"If we look at premise 2, it says that every cat is a mammal. {SO_WARM} Answer: yes",
+        f"{SO_WARM} Being warm implies that Tom is a cat. Answer: yes",
         "Tom is a cat. Some cats are mammals. So Tom is a mammal. Mammals are warm, so Tom is warm. Answer: yes",
     ),
     "Is Ann a mammal?": (

@@ -108,8 +108,9 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
             why = verdict.feedback if lost.text in verdict.feedback else f"{lost.text!r}: {lost.word}: {lost.why}"
             return replace(verdict, feedback=brief(f"{why}; in the text, {by_grammar.feedback}"))
     # Of two readers that do not read a text whole the one that reads on says where it is lost.
-    if isinstance(verdict, Malformed) and isinstance(by_grammar, Malformed):
-        is_further = _bad_index(by_grammar) > _bad_index(verdict)
+    if isinstance(verdict, Malformed) and isinstance(by_grammar, Malformed | Unproved):
+        found, lost = _bad_index(by_grammar), _bad_index(verdict)
+        is_further = found > lost or (isinstance(by_grammar, Unproved) and found in (-1, lost))
         return replace(by_grammar, answer=verdict.answer) if is_further else verdict
     if is_read or isinstance(by_grammar, Certified):
         return by_grammar

@@ -302,7 +302,7 @@ class _Sentence:
             if found is not None:
                 return found
         rest = re.sub(r",? and (?:since|because|given that|as) ", ", and ", text[match.end() :])
-        for comma in [at.start() for at in re.finditer(r", ", rest)][::-1]:
+        for comma in [at.start() for at in re.finditer(r", (?!(?:and )?(?:therefore|thus|hence|so)\b)", rest)][::-1]:
             reason = self.read(rest[:comma], Claim(""), depth + 1)
             said = self.read(rest[comma + 2 :], Claim("", inferred=True), depth + 1) if reason else None
             if reason and said is not None:
