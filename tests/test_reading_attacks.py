@@ -80,8 +80,8 @@ REFUSED = {
         "Tom is a cat, so Tom is a mammal. Some mammals are warm. So Tom is warm. Answer: yes",
         "Tom is a cat. The premise that every cat is a mammal applies to Bob, so Tom is a mammal. Mammals are warm, so "
         "Tom is warm. Answer: yes",
-        "From the third premise, we know that Tom is a cat, which from the second premise implies that Tom is a mammal. "
-        "Mammals are warm, so Tom is warm. Answer: yes",
+        "From the third premise, we know that Tom is a cat, which from the second premise implies that Tom is a "
+        "mammal. Mammals are warm, so Tom is warm. Answer: yes",
         "Being kind implies that Tom is a mammal. Mammals are warm, so Tom is warm. Answer: yes",
         f"If we look at premise 2, it says that every cat is a mammal. {SO_WARM} Answer: yes",
         f"{SO_WARM} Being warm implies that Tom is a cat. Answer: yes",
