@@ -4,7 +4,9 @@ import pytest
 
 import certistar
 from critics.grammar.chart import SAYS_LESS
+from critics.grammar.meaning import both
 from critics.grammar.reader import Reader, Reading
+from critics.replay.first_order.reader import canonical
 
 
 def formula(text: str) -> str | None:
@@ -118,3 +120,51 @@ def test_what_has_been_had_and_what_is_being_done_are_phrases_of_their_own(text:
 )
 def test_a_clause_with_a_subject_of_its_own_tells_of_what_its_verb_holds(text: str, says: str | None) -> None:
     assert formula(text) == says
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("Cats earn money, but dogs do not.", "Cats earn money. Dogs do not earn money."),
+        ("Ann has signed the deed, but Bob has not.", "Ann has signed the deed. Bob has not signed the deed."),
+        ("Cats swim free, and so do dogs.", "Cats swim free. Dogs swim free."),
+        ("Tom is not rich, but Ann is.", "Tom is not rich. Ann is rich."),
+        ("Gold members can swim, whereas guests cannot.", "Gold members can swim. Guests cannot swim."),
+        ("No guest may smoke, but members may.", "No guest may smoke. Members may smoke."),
+        ("All dogs bark, but not all cats do.", "All dogs bark. Not all cats bark."),
+        ("Tom has a car, but Ann does not.", "Tom has a car. Ann has no car."),
+        ("Tom was paid, but Ann was not.", "Tom was paid. Ann was not paid."),
+    ],
+)
+def test_a_verb_that_is_left_out_is_the_one_before(text: str, same: str) -> None:
+    found = Reader([text, same]).read(text)
+    assert isinstance(found, Reading)
+    one, other = (each for each in certistar.read(same) if isinstance(each, Reading))
+    assert canonical(found.formula) == canonical(both(one.formula, other.formula))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tom likes his dog, but Ann does not.",
+        "Tom was rich, but Ann is not.",
+        "Tom can swim, but Ann does not.",
+        "Tom has no car, but Ann does.",
+        "Tom eats only fish, but Ann does not.",
+        "Tom knows that Ann sings, but Bob does not.",
+        "Tom sings if Ann dances, but Bob does not.",
+        "If Tom sings, Ann dances, but Bob does not.",
+        "Tom sings and dances, but Ann does not.",
+        "Everyone who likes cats is kind, but Tom does not.",
+        "Tom has left, but Ann does not.",
+        "Tom put a hat on, but Ann does not.",
+        "Tom does not sing, and so does Ann.",
+        "Tom is kind, and so is warm.",
+        "Tom is late, but he is not.",
+        "Tom is warm unless Ann is, but Bob is not.",
+        "It is not true that Tom is rich, but Ann is not.",
+        "Guests pay no fee, but members do.",
+    ],
+)
+def test_what_is_left_out_is_not_guessed(text: str) -> None:
+    assert formula(text) is None

@@ -149,7 +149,8 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         person = {"him": "he", "her": "she", "them": "they", "it": "it"}[word]
         others = [one for one in referents if person in one.pronouns and one.term not in own]
         # If Tom sings, Ann likes it: the song, or that he sings.
-        possible = {one.term: None for one in others if word != "it" or not _is_person(one.term)}
+        persons = {one.term for one in others if isinstance(one.term, Constant) and one.term.name.isalpha()}
+        possible = {one.term: None for one in others if word != "it" or one.term not in persons}
         if word == "them" and possible:
             possible = dict.fromkeys(of_they([*possible], (Referent(ANY),) if ANY in possible else tuple(others)))
         if len(possible) > 1:
@@ -160,10 +161,6 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
             term = Constant(term.name.removeprefix("all "))
         part = filled(part, OBJECT_PRONOUNS[word], term)
     return part
-
-
-def _is_person(term: Term) -> bool:
-    return isinstance(term, Constant) and " " not in term.name and term.name.isalpha()
 
 
 def _there(chart: Chart, i: int, j: int) -> Iterator[Said]:

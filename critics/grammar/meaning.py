@@ -87,6 +87,8 @@ def closed(formula: Formula, variable: Variable) -> Formula:
 
 def marked(formula: Formula, mark: str) -> Formula:
     """Put a tense or a modal before the predicates of the subject: what they say of another time is not known."""
+    if not mark:
+        return formula
     if isinstance(formula, Atom) and HOLE in formula.arguments:
         if formula.predicate.startswith(("did ", "was ", "had ")) and not mark.startswith(("they", "own ")):
             # A clause within has a tense of its own; what his dogs did is nothing that he did.

@@ -103,7 +103,8 @@ def finite(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
         mark = "had" if word == "had" else "has"
         yield from (Not(marked(part, mark)) for part in opaque(chart, i + 2, j, "complement"))
     elif word in HAVE and after == "no":
-        yield from (Not(part) for part in _object(chart, i, i + 2, j))
+        has = chart.rearranged([chart.tokens[i], *chart.tokens[i + 2 : j]])  # Has no car: not what `has a car` says.
+        yield from (Not(part) for part in opaque(has, 0, len(has.words), "verb"))
     elif word in HAVE and (is_participle(after) or after == "been") and after not in ("left",) and not split:
         if agrees(HAVE[word], number):
             mark, denied = "had" if word == "had" else "has", chart.words[i + 2 : i + 3] == ("no",)
@@ -125,12 +126,6 @@ def _only_so(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     for part, more in product(finite(chart, i, at, number), finite(whole, i, j - 1, number)):
         if isinstance(part, Atom) and isinstance(more, Atom):
             yield implies(part, more)
-
-
-def _object(chart: Chart, i: int, start: int, j: int) -> Iterator[Formula]:
-    """Read `has no car` as what `has a car` says."""
-    other = chart.rearranged([*chart.tokens[i : i + 1], *chart.tokens[start:j]])
-    yield from opaque(other, 0, len(other.words), "verb")
 
 
 def _modal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
@@ -160,17 +155,13 @@ def negatable(chart: Chart, i: int, j: int, place: Place, number: Number, mark: 
             # Not A and also not B. Left out: not a cat that is white but not black.
             if chart.has(i, j, *RELATIVE):
                 chart.bar(i, "the last `not` may stand within the clause or outside of it: write two sentences")
-            yield from (_marked(part, mark) for part in coordinated(chart, i, j, place, number))
+            yield from (marked(part, mark) for part in coordinated(chart, i, j, place, number))
         yield from _denied(chart, i, j, place, number, mark)
     elif word == "never":
         chart.notes.add("never: not")
-        yield from (Not(_marked(part, mark)) for part in inner(chart, i + 1, j, place, number))
+        yield from (Not(marked(part, mark)) for part in inner(chart, i + 1, j, place, number))
     else:
-        yield from (_marked(part, mark) for part in inner(chart, i, j, place, number))
-
-
-def _marked(formula: Formula, mark: str) -> Formula:
-    return marked(formula, mark) if mark else formula
+        yield from (marked(part, mark) for part in inner(chart, i, j, place, number))
 
 
 def _denied(chart: Chart, i: int, j: int, place: Place, number: Number, mark: str) -> Iterator[Formula]:
@@ -193,12 +184,12 @@ def _denied(chart: Chart, i: int, j: int, place: Place, number: Number, mark: st
         if place == "complement" and buried(part) and "and" in words[i + 1 : j]:
             chart.trouble(i, "`not` before what `and` joins may deny one part or both: say `not both`")
             continue
-        yield Not(_marked(part, mark))
+        yield Not(marked(part, mark))
     for at in range(i + 2, j - 1):
         if words[at] == "but" and not shares_words_before(chart, i + 1, at, at + 1):
             for one in inner(chart, i + 1, at, place, number):
                 for other in inner(chart, at + 1, j, place, number):
-                    yield both(Not(_marked(one, mark)), _marked(other, mark))
+                    yield both(Not(marked(one, mark)), marked(other, mark))
 
 
 @rule

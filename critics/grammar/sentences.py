@@ -1,13 +1,14 @@
 """Sentences of several clauses: conditions, which leave their subject open, and connectives between clauses."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from critics.grammar.asides import aside, backed_by_pronoun, moved_back
 from critics.grammar.chart import SAYS_LESS, Chart, rule
 from critics.grammar.clauses import Referents, Said, clause, merged, objects, pronouns_of, resolved
 from critics.grammar.exceptives import excepted
-from critics.grammar.lexicon import is_plural, past, third
+from critics.grammar.lexicon import is_base, is_participle, is_plural, past, third
 from critics.grammar.meaning import (
     ANY,
     HOLE,
@@ -35,6 +36,7 @@ from critics.grammar.words import (
     CONDITIONS,
     EMBEDDING,
     EVERY,
+    MATES,
     OCCASIONS,
     OPENERS,
     POSSESSIVES,
@@ -43,18 +45,14 @@ from critics.grammar.words import (
     RELATIVE,
     SOMEONE,
     TIMED,
+    UNCLEAR,
     UNLESS,
 )
 
 _BACK = PRONOUNS | POSSESSIVES
 _MAY_PART = "a sentence of its own may begin here, or a list go on: write two sentences"
-_LEADS = tuple(
-    (tuple(opening.split()), positive)
-    for opening, positive in (
-        ("it is not the case that", False), ("it is not true that", False), ("it is false that", False),
-        ("it is the case that", True), ("it is true that", True),
-    )
-)  # fmt: skip
+_LEADS = {"not the case": False, "not true": False, "false": False, "the case": True, "true": True}
+"""What `it is .. that` says of a statement."""
 
 
 @rule
@@ -73,6 +71,10 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
         chart.bar(words.index("she"), "`he` and `she` are two: name who is meant")
     if ";" in words[i:j]:
         yield from _halves(chart, i, j, referents)
+        return
+    if i == 0 and j == len(words) and (words[-1] in ("not", *MATES) or "so" in words) and (parts := _left_out(chart)):
+        ones, others = (sentence(part, 0, len(part.words), ()) for part in parts)
+        yield from (Said(both(one.formula, other.formula)) for one in ones for other in others)
         return
     lead = _lead(words[i:j])
     if lead is not None:
@@ -113,6 +115,33 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
     yield from clause(chart, i, j, referents)
 
 
+def _left_out(chart: Chart) -> tuple[Chart, ...]:
+    """Return both clauses of a sentence whose second leaves out the verb of the first: Tom swims, but cats do not."""
+    words, tokens, size = chart.words, chart.tokens, len(chart.words)
+    cut = max((k for k in range(2, size - 2) if words[k] in ("and", "but", "whereas")), default=0)
+    so, no, end = words[cut + 1] == "so", words[-1] == "not", cut - (words[cut - 1] == ",")
+    verb = cut + 2 if so else size - 1 - no
+    who = tokens[cut + 3 :] if so else tokens[cut + 1 : verb]
+    if not cut or words[verb] not in MATES or not who:
+        return ()
+    first, mate = chart.rearranged(tokens[:end]), MATES[words[verb]]
+    verbs = [at for at in range(1, end) if first.starts_verb(at, end)]
+    found = {at for at in verbs for each in subject(first, 0, at, ()) if finite(first, at, end, each.number)}
+    at, *others = found or [0]
+    denied, one = words[at + 1] == "not", words[at]
+    behind = tokens[at + 1 + denied : end]
+    is_done = any(is_participle(each.word) or each.word == "been" for each in behind[:1])
+    base = past(one) if mate == "did" else third(one) or (one if is_base(one) and past(one) != one else None)
+    told = behind if MATES.get(one) == mate and (is_done or mate not in ("have", "had")) else ()
+    if not told and base and not is_done and mate in ("do", "did") and MATES.get(one) in (None, "have"):
+        told = (replace(tokens[at], word=base), *behind)
+    # Not: Tom is kind, and so is warm.
+    is_one = not so or (not denied and (who[0].is_name or is_plural(words[-1]) or who[0].word in (*ARTICLES, *EVERY)))
+    if others or first.bars or not told or not is_one or not UNCLEAR.isdisjoint(each.word for each in told):
+        return ()
+    return first, chart.rearranged((*who, tokens[verb], *tokens[size - no :], *told))
+
+
 def _halves(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
     """A; B: both. Not where a condition or a denial in front may reach behind the semicolon."""
     cut = chart.words.index(";")
@@ -125,7 +154,9 @@ def _halves(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said
 
 def _lead(words: tuple[str, ...]) -> tuple[int, bool] | None:
     """Return how many words of `it is (not) true that` open a sentence, and whether they affirm it."""
-    return next(((len(said), positive) for said, positive in _LEADS if words[: len(said)] == said), None)
+    that = words.index("that") if words[:2] == ("it", "is") and "that" in words else 0
+    positive = _LEADS.get(" ".join(words[2:that]))
+    return None if positive is None else (that + 1, positive)
 
 
 def _fronted(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Said]:
@@ -145,7 +176,7 @@ def _fronted(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
 def _is_timed(chart: Chart, i: int, at: int, j: int) -> bool:
     """Say whether a word of time is `if`: wakes up when he is angry; or, of what is denied, `unless`: not before it.
 
-    Not so of what is done once, of a time that a clause describes (the day when), of what is asked (decides when).
+    Not so of what was, of a time that a clause describes (the day when), of what is asked (decides when).
     """
     words, only = chart.words, chart.words[at] == "only"
     if words[at + only] not in TIMED[only] or at + 3 > j or words[i] == "it":

@@ -108,14 +108,12 @@ class ProblemReader:
                 formulas += [Atom(noun, (Constant(name),)) for name, noun in self._kinds(formulas).items()]
                 self.memory.append(kinds_of(formulas, self.reader.vocabulary))
             found = taken_apart(found, self.memory[0])
-        if isinstance(found, Reading) and SAYS_LESS in found.conventions and not self._is_said(text):
+        is_said = self.frames.without(text).rstrip(".?!") in (each.rstrip(".?!") for each in self.said)
+        if isinstance(found, Reading) and SAYS_LESS in found.conventions and not is_said:
             # Attack: claim that Ann pays only after Tom does, where she pays only if he does.
             why = "in a text it would say more than is read: say `only if`, or `unless`"
             found = Refusal(text, text, 0, len(text), why)
         return found, work
-
-    def _is_said(self, text: str) -> bool:
-        return self.frames.without(text).rstrip(".?!") in (each.rstrip(".?!") for each in self.said)
 
     def _meant(self, text: str) -> tuple[Reading | Refusal, int]:
         """Read one statement; of two readings the one is meant all of whose phrases and names stand elsewhere.

@@ -130,3 +130,7 @@ STRUCTURE = _listed("which then unless not no some am be been being cannot never
 )
 """Words that carry the structure of a sentence: none is part of the name of a predicate by itself."""
 FUNCTION = STRUCTURE.union(PREPOSITIONS, ARTICLES, POSSESSIVES, REFLEXIVES, OBJECTS, HAVE, REFUSED)
+UNCLEAR = FUNCTION - PREPOSITIONS - ARTICLES - {"been", "have"}
+"""Words that may mean something else where they are left out behind another subject."""
+MATES = {word: word for word in AUXILIARIES} | {"is": "are", "was": "were", "has": "have", "does": "do"}
+"""By each auxiliary the plural of its tense."""
