@@ -28,6 +28,11 @@ def formula(text: str) -> str | None:
         ),
         ("Guests cannot check in until the room is ready.", "Guests cannot check in unless the room is ready."),
         ("Tom swims only after Ann swims.", "Tom swims only if Ann swims."),
+        ("In the event that Ann is late, Bob pays.", "If Ann is late, Bob pays."),
+        ("A card is void as soon as it is used.", "A card is void if it is used."),
+        ("Members may swim only while the pool is open.", "Members may swim only if the pool is open."),
+        ("A card is valid if, and only if, it is signed.", "A card is valid if and only if it is signed."),
+        ("No claim is paid unless and until Ann is heard.", "No claim is paid unless Ann is heard."),
     ],
 )
 def test_a_clause_of_time_is_a_condition(text: str, same: str) -> None:
@@ -49,6 +54,9 @@ def test_a_clause_of_time_is_a_condition(text: str, same: str) -> None:
         "Guests may stay until the desk is closed.",
         "A guest who does not pay may stay until the desk is closed.",
         "Refunds were paid only after the item was returned.",
+        "The shop opens especially when the bell rings.",
+        "Tom looks for as long as he wants.",
+        "Tom pays if, but only if, Ann does also.",
     ],
 )
 def test_a_clause_of_what_was_or_is_asked_or_of_some_is_no_condition(text: str) -> None:
@@ -57,6 +65,8 @@ def test_a_clause_of_what_was_or_is_asked_or_of_some_is_no_condition(text: str) 
 
 def test_what_stands_behind_until_may_be_no_clause() -> None:
     assert formula("No cat sleeps before the dog.") == '∀x. (cat(x) → ¬"sleep before _"(x, "the dog"))'
+    assert formula("Rex is not fed before 2010 and is not sold.") == '¬"fed before 2010"(rex) ∧ ¬sold(rex)'
+    assert formula("All men who once served are old.") == '∀x. ((man(x) ∧ "once did serve"(x)) → old(x))'
     assert formula("Members pay once a week.") == '∀x. (member(x) → "pay once week"(x))'
 
 
@@ -70,6 +80,13 @@ def test_a_sentence_that_says_more_than_is_read_bears_out_what_follows_and_is_no
     assert certistar.judge(context, "Is Bob glad?", text).verdict != "certified"
     asked = "Does Tom swim only after Ann swims?"
     assert certistar.judge(context, asked, "Tom swims only if Ann swims. Yes.").verdict != "certified"
+
+
+@pytest.mark.parametrize("word", ["when", "once", "if"])
+def test_a_clause_behind_when_tells_perhaps_that_it_is_so(word: str) -> None:
+    context = f"Bob is glad {word} the van reaches Rome. If the van reaches Rome, Tom is late. Ann is glad."
+    text = "Nothing says whether the van reaches Rome. So we do not know whether Tom is late. Answer: unknown"
+    assert (certistar.judge(context, "Is Tom late?", text).verdict == "certified") == (word == "if")
 
 
 def test_what_such_a_sentence_leaves_open_is_not_unknown() -> None:

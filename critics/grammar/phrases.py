@@ -146,7 +146,7 @@ class _Phrase:
             self.at += 1
         words = [word for word in self.words if word]
         named = words[:1] == ["_"] and (self.role == "complement" or set(words) == {"_"})
-        named = named or words in ([], ["have"], ["did", "have"]) or len(words) > MAX_WORDS
+        named = named or {*words} <= {"have", "do", "did", "also"} or len(words) > MAX_WORDS
         if named or words[-1] in ("and", "or", "than"):
             return None
         is_open = self.role in ("complement", "modifier") and (words[-1] in PREPOSITIONS or words[-1] == "to")

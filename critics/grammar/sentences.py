@@ -198,13 +198,14 @@ def _is_timed(chart: Chart, i: int, at: int, j: int) -> bool:
     is_asked = asks or is_led or chart.vocabulary.singular(words[at - 1]) in OCCASIONS
     if is_asked or not (words[at] == "when" or _is_clause(chart, at + 1, j)):
         return False
-    chart.notes.add(f"{words[at]}: if")
+    chart.notes.update([f"{words[at]}: if", *([] if words[at + 1] in PRONOUNS else [SAYS_LESS])])
     return True
 
 
 def _is_clause(chart: Chart, i: int, j: int) -> bool:
     """Say whether a span behind a word of time has a verb of its own: before the show ends; not before the show."""
-    return any(chart.is_finite(k, j) for k in range(i + 1, j)) or _says(chart, i, j, (Referent(ANY),))
+    acts = (k for k in range(i + 1, j) if chart.is_finite(k, j) and not chart.has(i, k, "and", "or", "but", ","))
+    return (any(acts) and chart.words[i - 1] != "once") or _says(chart, i, j, (Referent(ANY),))
 
 
 def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iterator[Said]:
