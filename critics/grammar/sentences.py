@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 from critics.grammar.asides import aside, backed_by_pronoun, moved_back
 from critics.grammar.chart import SAYS_LESS, Chart, rule
@@ -52,7 +52,7 @@ from critics.grammar.words import (
 _BACK = PRONOUNS | POSSESSIVES
 _MAY_PART = "a sentence of its own may begin here, or a list go on: write two sentences"
 _LEADS = {"not the case": False, "not true": False, "false": False, "the case": True, "true": True}
-"""What `it is .. that` says of a statement."""
+"""By the words of `it is .. that` whether it affirms a statement."""
 
 
 @rule
@@ -72,9 +72,9 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
     if ";" in words[i:j]:
         yield from _halves(chart, i, j, referents)
         return
-    if i == 0 and j == len(words) and (words[-1] in ("not", *MATES) or "so" in words) and (parts := _left_out(chart)):
-        ones, others = (sentence(part, 0, len(part.words), ()) for part in parts)
-        yield from (Said(both(one.formula, other.formula)) for one in ones for other in others)
+    if parts := _left_out(chart, i, j):
+        pairs = product(*(sentence(part, 0, len(part.words), ()) for part in parts))
+        yield from (Said(both(one.formula, other.formula)) for one, other in pairs)
         return
     lead = _lead(words[i:j])
     if lead is not None:
@@ -115,29 +115,29 @@ def sentence(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
     yield from clause(chart, i, j, referents)
 
 
-def _left_out(chart: Chart) -> tuple[Chart, ...]:
+def _left_out(chart: Chart, i: int, j: int) -> tuple[Chart, ...]:
     """Return both clauses of a sentence whose second leaves out the verb of the first: Tom swims, but cats do not."""
     words, tokens, size = chart.words, chart.tokens, len(chart.words)
+    if i > 0 or j < size or size < 4 or not (words[-1] in ("not", *MATES) or "so" in words):
+        return ()
     cut = max((k for k in range(2, size - 2) if words[k] in ("and", "but", "whereas")), default=0)
     so, no, end = words[cut + 1] == "so", words[-1] == "not", cut - (words[cut - 1] == ",")
     verb = cut + 2 if so else size - 1 - no
     who = tokens[cut + 3 :] if so else tokens[cut + 1 : verb]
-    if not cut or words[verb] not in MATES or not who:
-        return ()
-    first, mate = chart.rearranged(tokens[:end]), MATES[words[verb]]
+    first, mate = chart.rearranged(tokens[:end]), MATES.get(words[verb], "")
     verbs = [at for at in range(1, end) if first.starts_verb(at, end)]
     found = {at for at in verbs for each in subject(first, 0, at, ()) if finite(first, at, end, each.number)}
     at, *others = found or [0]
     denied, one = words[at + 1] == "not", words[at]
     behind = tokens[at + 1 + denied : end]
-    is_done = any(is_participle(each.word) or each.word == "been" for each in behind[:1])
+    is_done = any(is_participle(word) or word == "been" for word in words[at + 1 + denied : end][:1])
     base = past(one) if mate == "did" else third(one) or (one if is_base(one) and past(one) != one else None)
     told = behind if MATES.get(one) == mate and (is_done or mate not in ("have", "had")) else ()
     if not told and base and not is_done and mate in ("do", "did") and MATES.get(one) in (None, "have"):
         told = (replace(tokens[at], word=base), *behind)
-    # Not: Tom is kind, and so is warm.
-    is_one = not so or (not denied and (who[0].is_name or is_plural(words[-1]) or who[0].word in (*ARTICLES, *EVERY)))
-    if others or first.bars or not told or not is_one or not UNCLEAR.isdisjoint(each.word for each in told):
+    is_whole = who and (not so or who[0].is_name or is_plural(words[-1]) or who[0].word in (*ARTICLES, *EVERY))
+    is_clear = told and UNCLEAR.isdisjoint(each.word for each in told) and not (so and denied)
+    if not (cut and is_whole and is_clear) or others or first.bars:
         return ()
     return first, chart.rearranged((*who, tokens[verb], *tokens[size - no :], *told))
 
@@ -174,29 +174,29 @@ def _fronted(chart: Chart, i: int, j: int, referents: Referents) -> Iterator[Sai
 
 
 def _is_timed(chart: Chart, i: int, at: int, j: int) -> bool:
-    """Say whether a word of time is `if`: wakes up when he is angry; or, of what is denied, `unless`: not before it.
-
-    Not so of what was, of a time that a clause describes (the day when), of what is asked (decides when).
-    """
+    """Say whether a word of time is `if` (wakes up when he is angry), or `unless` of what is denied (not before it)."""
     words, only = chart.words, chart.words[at] == "only"
     if words[at + only] not in TIMED[only] or at + 3 > j or words[i] == "it":
         return False
-    if chart.conventions.states == "all" and (words[at] != "when" or words[at + 1] not in PRONOUNS):
+    # Attack: it is not true that no cat sleeps before Ann does. Where less is denied, more is said.
+    if (i or chart.conventions.states == "all") and (words[at] != "when" or words[at + 1] not in PRONOUNS):
         return False
     if any(is_past([words[k] for k in range(*side) if not chart.is_name(k)]) for side in ((i, at), (at + 1, j))):
         return False
     if only or words[at] not in ("when", "once"):
         said = next((k for k in range(i, at) if words[k] in ("not", "never")), at)
         denied = words[i] in ("no", "nobody", "nothing") or (said < at and not chart.has(i, said, *RELATIVE))
-        if not (only or denied) or not _is_clause(chart, at + 1 + only, j):
+        fits = not (denied or chart.has(i, at, "not", "neither", "none")) if only else denied
+        if chart.has(i, at, "that") or not fits or not _is_clause(chart, at + 1 + only, j):
             return False
         chart.notes.add(SAYS_LESS)
         return True
+    # Not: decides when, the day when; but the light is on when ..
     verbs = (word for before, word in pairwise(words[i:at]) if before not in (*ARTICLES, *EVERY, *POSSESSIVES, "no"))
     asks = not (EMBEDDING | ALWAYS_ASKING).isdisjoint({third(word) or past(word) or word for word in verbs})
-    is_led = words[at - 1] in (*PREPOSITIONS, ",") and words[at - 2] not in BE  # Not: the light is on when ..
-    is_asked = asks or is_led or chart.vocabulary.singular(words[at - 1]) in OCCASIONS
-    if is_asked or not (words[at] == "when" or _is_clause(chart, at + 1, j)):
+    is_led = words[at - 1] in (*PREPOSITIONS, ",") and words[at - 2] not in BE
+    is_led = is_led or chart.vocabulary.singular(words[at - 1]) in OCCASIONS
+    if asks or is_led or not (words[at] == "when" or _is_clause(chart, at + 1, j)):
         return False
     chart.notes.update([f"{words[at]}: if", *([] if words[at + 1] in PRONOUNS else [SAYS_LESS])])
     return True
@@ -218,6 +218,8 @@ def _backed(chart: Chart, i: int, at: int, j: int, referents: Referents) -> Iter
         chart.bar(at, "a condition inside of another: write two sentences")
     elif (both_ways and chart.has(at + 4, j, *_BACK)) or (unless and chart.has(at + 1, at + 2, *_BACK)):
         yield from backed_by_pronoun(chart, (i, at, j), sentence)
+    elif words[at] == "only" and chart.has(i, i + 1, "some", "someone", "somebody", "something"):
+        chart.bar(i, "it may be of one or of all: say `every`, or put the condition first")
     elif both_ways or unless or words[at] == "only":
         start = at + {"if": 4, "only": 2}.get(words[at], 1)
         for one in clause(chart, i, at, referents) if unless else opened(chart, i, at, referents):

@@ -111,8 +111,7 @@ class ProblemReader:
         is_said = self.frames.without(text).rstrip(".?!") in (each.rstrip(".?!") for each in self.said)
         if isinstance(found, Reading) and SAYS_LESS in found.conventions and not is_said:
             # Attack: claim that Ann pays only after Tom does, where she pays only if he does.
-            why = "in a text it would say more than is read: say `only if`, or `unless`"
-            found = Refusal(text, text, 0, len(text), why)
+            found = Refusal(text, text, 0, len(text), "it says more than is read: say `if`, `only if` or `unless`")
         return found, work
 
     def _meant(self, text: str) -> tuple[Reading | Refusal, int]:

@@ -52,9 +52,7 @@ AUXILIARIES = frozenset(BE) | frozenset(DO) | frozenset(HAVE) | MODALS
 OPENERS = _listed("either neither both")
 CONDITIONS = _listed("if when whenever")
 TIMED = (("when", "once", "while", "before", "until"), ("after", "once"))
-"""Words that open a clause of time; those behind `only`."""
 UNLESS = _listed("unless before until")
-"""Words for what must be so for what is denied: no refund is paid before it."""
 NUMBERS = CLASSES["numbers"]
 COUNTS = NUMBERS | _listed("second third fourth fifth sixth few")
 KINDS = _listed("person thing individual human-being")
@@ -67,10 +65,8 @@ ATTITUDES = CLASSES["attitudes"]
 ALWAYS_ASKING = _listed("wonder wonders wondered ask asks asked doubt doubts doubted inquire inquires inquired")
 ASKING = CLASSES["asking"]
 """Verbs behind which `if` is `whether`; the latter only where it stands next to them."""
-EMBEDDING = CLASSES["embedding"]
-"""Verbs that `when ..` may be the object of: decides when the shop opens."""
-OCCASIONS = TIMES | CLASSES["occasions"]
-"""Nouns that `when ..` describes: the moment when the bell rings."""
+EMBEDDING, OCCASIONS = CLASSES["embedding"], TIMES | CLASSES["occasions"]
+"""Words that `when ..` may belong to: decides when, especially when; and the moment when."""
 INTENSIONAL = CLASSES["intensional"]
 """Words before an object that may be of no one thing: who wants Rex, a dog, perhaps does not want a dog."""
 STATES = CLASSES["states"]
