@@ -33,8 +33,16 @@ CERTIFIED = {
     "8: syllogism": 3,
     "8: folio": 2,
     "8: everyday": 3,
+    "9: prontoqa": 2,
+    "9: proofwriter": 3,
+    "9: syllogism": 0,
+    "9: folio": 1,
+    "9: everyday": 0,
 }
-"""Of each draw how many are certified at least: of 30, 20, 20, 25, 15; 15, 12, 8 and 25, twice; 10, 10, 6, 10, 14."""
+"""Of each draw how many are certified at least.
+
+Of 30, 20, 20, 25, 15; of 15, 12, 8 and 25, twice; of 10, 10, 6, 10, 14; of 5, 5, 5, 15, 20.
+"""
 
 CATS = (
     "Rex is a cat. Every cat is a mammal. Mammals are warm. Tom is a dog. No dog is a cat. Tom is not warm. Bob is big."
