@@ -325,7 +325,7 @@ def _is_of_one(chart: Chart, i: int, at: int, j: int) -> bool:
     after = words[behind] if behind < j else ""
     # Cars block the road, guests arrive tomorrow: some of them. Cars that block the road slow the bus: all.
     placed = chart.has(at, j, "the", *DAYS) or (at == i + 1 and any(map(chart.is_name, range(at, j))))
-    placed = placed and verb not in AUXILIARIES and chart.conventions.states == "refuse"
+    placed = placed and verb not in AUXILIARIES - {"will"} and chart.conventions.states == "refuse"
     placed = placed and not chart.has(i, at, *RELATIVE) and not chart.has(at, j, "not", "never", "or", *OPENERS)
     event = verb in ("was", "were", "did") or (past(verb) is not None and not is_base(verb))
     perfect = verb in HAVE and (after == "been" or is_participle(after)) and after not in ("a", "an")

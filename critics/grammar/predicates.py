@@ -130,8 +130,10 @@ def _only_so(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
 
 def _modal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     word = chart.words[i]
-    denied = i + 1 < j and chart.words[i + 1] == "not"
-    if denied and (word == "might" or chart.words[i : i + 3] == ("may", "not", "be")):
+    denied = i + 1 < j and chart.words[i + 1] in ("not", "never")
+    # Attacks: cannot not pay; must never pay; must swim but not dance, where nobody may.
+    twice = chart.has(i + 1 + denied, j, "not", "never") and (denied or word not in DENIABLE_MODALS)
+    if twice or (denied and (word == "might" or (word == "may" and chart.words[i + 2 : i + 3] == ("be",)))):
         chart.bar(i, f"`{word} not` forbids, or leaves open: say `must not`, or `it is not known`")
         return
     for part in negatable(chart, i + 2 if denied else i + 1, j, "base", number, word):
