@@ -32,7 +32,7 @@ from critics.grammar.meaning import (
     quantifiers,
     some,
 )
-from critics.grammar.nouns import nominal
+from critics.grammar.nouns import has_rival, nominal
 from critics.grammar.predicates import agrees, finite, negatable
 from critics.grammar.subjects import Referent, Subject, is_several, of_they, several, subject
 from critics.grammar.words import (
@@ -153,8 +153,9 @@ def resolved(chart: Chart, span: tuple[int, int], each: Subject, part: Formula, 
         possible = {one.term: None for one in others if word != "it" or one.term not in persons}
         if word == "them" and possible:
             possible = dict.fromkeys(of_they([*possible], (Referent(ANY),) if ANY in possible else tuple(others)))
-        if len(possible) > 1:
-            chart.bar(chart.words.index(word, span[0]), "it may stand for more than one: name who is meant")
+        at = chart.words.index(word, span[0])
+        if len(possible) > 1 or (possible and has_rival(chart, at, next(iter(possible)))):
+            chart.bar(at, "it may stand for more than one: name who is meant")
         if len(possible) != 1 or (term := next(iter(possible))).name.startswith("a "):  # type: ignore[union-attr]
             return None
         if isinstance(term, Constant) and is_several(term):
@@ -209,6 +210,8 @@ def applied(chart: Chart, i: int, at: int, j: int, each: Subject, part: Formula)
         case "term" if each.owned:
             many = (Referent(each.terms[0], frozenset({"they"})),) if each.owned == "they" else ()
             heard = merged(many, objects(chart, at, j)) if many else ()
+            if many and isinstance(part, Compound) and part.operator in (Operator.OR, Operator.XOR):
+                chart.bar(at, "each of them is one or the other, or all the same is not said: say `every`")
             yield Said(filled(marked(part, each.owned), HOLE, each.terms[0]), heard)
         case "term":
             own = Referent(each.terms[0])
@@ -286,7 +289,7 @@ def _is_mutual(chart: Chart, at: int, j: int, part: Formula) -> bool:
     names = predicates(part)
     held = {word for name in names for word in name.split(" ")}
     alone = {name.removeprefix("did ").removeprefix("do ") for name in names} & ALONE_RECIPROCAL
-    counted = any(map(str.isdigit, chart.words[at:j])) or chart.has(at, j, *(NUMBERS - {"one"}))
+    counted = any(map(str.isdigit, chart.words[at:j])) or chart.has(at, j, "half", "twice", "several", *NUMBERS)
     # Are a team, wrote a book, lifted the piano.
     told = (past(chart.words[at]) is not None or chart.words[at] in TOGETHER) and chart.has(at, j, "the")
     one = (chart.has(at, j, "a", "an") or told or counted) and not chart.has(at - 1, j, *OPENERS, "or", "not")
@@ -401,10 +404,8 @@ def question(chart: Chart) -> Iterator[Formula]:
 
 def _takes_name(chart: Chart, at: int) -> bool:
     """Say whether a name in a question may end what stands before it: (the winner of the Classic) Ann Lee."""
-    before, ends = (
-        chart.words[at - 1],
-        at + 1 == len(chart.words) or chart.words[at + 1] in ("or", "and", ",", "either"),
-    )
+    before = chart.words[at - 1]
+    ends = at + 1 == len(chart.words) or chart.words[at + 1] in ("or", "and", ",", "either")
     is_object = before in PREPOSITIONS or before == "the" or third(before) or past(before) or is_participle(before)
     return chart.is_name(at) and " " in chart.words[at] and ends and bool(is_object)
 

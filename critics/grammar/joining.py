@@ -80,7 +80,7 @@ def _opened(chart: Chart, i: int, j: int, place: Place, number: Number) -> Itera
             for parts in product(*lefts, _part(chart, cut + 1, j, place, number)):
                 yield together(opener, parts)
         for parts in product(_part(chart, i + 1, cut, place, number), _part(chart, cut + 1, j, place, number)):
-            loose = opener == "neither" and "and" in chart.words[cut:j] and not chart.has(cut, j, "both", "who")
+            loose = opener == "neither" and chart.has(cut, j, "and", "but") and not chart.has(cut, j, "both", "who")
             if loose and isinstance(parts[-1], Compound) and parts[-1].operator is Operator.AND:
                 chart.trouble(cut, _TWO_WAYS)
                 continue

@@ -14,7 +14,7 @@ from critics.grammar.lexicon import (
     third,
     verb_forms,
 )
-from critics.grammar.meaning import Atom, Formula, Not, atom, both
+from critics.grammar.meaning import Atom, Constant, Formula, Not, Term, atom, both
 from critics.grammar.phrases import object_relative, opaque
 from critics.grammar.words import (
     AUXILIARIES,
@@ -237,3 +237,16 @@ def _had(part: Formula) -> Formula:
         return part
     found = Atom(f"have {had}", part.arguments)
     return found if with_ == "with" else Not(found)
+
+
+def has_rival(chart: Chart, at: int, term: Term) -> bool:
+    """Say whether a pronoun may mean another: Tom, if Tom's dog barks, he ..; the cats, if he sees cats, .. them."""
+    words, name = chart.words, getattr(term, "name", "")
+    if words[at] in ("they", "them"):
+        verbs = [k for k in range(at - 1) if third(words[k]) or past(words[k]) or is_base(words[k])]
+        objects = any(chart.is_content(k + 1) and is_plural(words[k + 1]) for k in verbs)
+        is_one = isinstance(term, Constant) and not name.startswith("all the ")
+        return (objects and is_one) or (words[at] == "them" and (objects or is_one))
+    owners = {each.word[:-2]: each.is_name for each in chart.tokens[:at] if each.word.endswith("'s")}
+    is_gendered = words[at] in ("he", "she", "him", "her")
+    return is_gendered and any(one != name and (owners[one] or is_person(one)) for one in owners)

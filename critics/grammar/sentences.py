@@ -36,6 +36,7 @@ from critics.grammar.words import (
     CONDITIONS,
     EMBEDDING,
     EVERY,
+    LASTING,
     MATES,
     OCCASIONS,
     OPENERS,
@@ -186,7 +187,8 @@ def _is_timed(chart: Chart, i: int, at: int, j: int) -> bool:
     if only or words[at] not in ("when", "once"):
         said = next((k for k in range(i, at) if words[k] in ("not", "never")), at)
         denied = words[i] in ("no", "nobody", "nothing") or (said < at and not chart.has(i, said, *RELATIVE))
-        fits = not (denied or chart.has(i, at, "not", "neither", "none")) if only else denied
+        lasts = words[at] == "until" and {third(word) or past(word) or word for word in words[i:at]} & LASTING
+        fits = not (denied or chart.has(i, at, "not", "neither", "none")) if only else denied and not lasts
         if chart.has(i, at, "that") or not fits or not _is_clause(chart, at + 1 + only, j):
             return False
         chart.notes.add(SAYS_LESS)

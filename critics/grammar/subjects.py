@@ -7,7 +7,7 @@ from typing import Literal
 from critics.grammar.chart import Chart, rule
 from critics.grammar.lexicon import gerund, is_adj, is_adverb, is_base, is_participle, is_plural, is_rare, third
 from critics.grammar.meaning import ANY, Constant, Formula, Operator, Term, atom, both, joined
-from critics.grammar.nouns import EVERYONE, modifiers, nominal
+from critics.grammar.nouns import EVERYONE, has_rival, modifiers, nominal
 from critics.grammar.phrases import PLACED, definite
 from critics.grammar.words import (
     COUNTS,
@@ -179,7 +179,7 @@ def _pronoun(chart: Chart, i: int, referents: tuple[Referent, ...]) -> Iterator[
         chart.bar(i, "`it` may be the weather, the time, or what happens: name what is meant")
     elif len(possible) == 1 and getattr(possible[0], "name", "").startswith("a "):
         chart.trouble(i, "it may stand for something that has no name: name what is meant")
-    elif len(possible) == 1:
+    elif len(possible) == 1 and not has_rival(chart, i, possible[0]):
         yield Subject("term", number, terms=(possible[0],), owned="they" if is_several(possible[0]) else "")
     elif possible:
         chart.bar(i, "it may stand for more than one: name who is meant")
@@ -319,6 +319,8 @@ def _quantified(chart: Chart, i: int, j: int) -> Iterator[Subject]:
         yield from (Subject(kind, "plural", body) for body in modifiers(chart, rest, j, "plural"))
         return
     after = chart.words[rest + 1] if rest + 1 < j else ""
+    if word == "all" and (chart.words[rest] in NUMBERS or chart.words[rest].isdigit()):
+        return  # All three guests: those that are spoken of.
     done = is_participle(chart.words[rest]) and (word == "all" or not gerund(chart.words[rest]))
     if kind in ("every", "none", "any") and done and after in PREPOSITIONS:
         # All sold in the market.

@@ -53,6 +53,8 @@ OPENERS = _listed("either neither both")
 CONDITIONS = _listed("if when whenever")
 TIMED = (("when", "once", "while", "before", "until"), ("after", "once"))
 UNLESS = _listed("unless before until")
+LASTING = CLASSES["lasting"]
+"""Verbs of what goes on, and `do`: `does not wait until noon` says that the wait ends before noon."""
 NUMBERS = CLASSES["numbers"]
 COUNTS = NUMBERS | _listed("second third fourth fifth sixth few")
 KINDS = _listed("person thing individual human-being")
