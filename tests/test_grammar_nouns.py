@@ -158,3 +158,9 @@ def test_what_the_band_plays_is_what_it_plays() -> None:
     assert formula("Every song that the band plays is loud.") == '∀x. ((song(x) ∧ "play _"("the band", x)) → loud(x))'
     assert formula("Every song that the bands play is loud.") is None
     assert formula("Every dog that the cat that sleeps likes barks.") is None
+
+
+def test_what_another_problem_reads_is_no_reading_of_this_one() -> None:
+    firm, tea = "Tom's firm is Green Tea.", "All that is green tea is drunk. Ann drinks green Tea and Tea."
+    certistar.read(f"{firm} Tom is big.")
+    assert not isinstance(certistar.read(f"{firm} {tea} Ann is big.")[0], Reading)

@@ -287,7 +287,10 @@ class Vocabulary:
         owners = [
             self.has_other_owner(word, own) for word in sorted(words & GENDERS.keys()) for own in (words, set[str]())
         ]
-        return frozenset(self.counted & words), frozenset(definites), frozenset(doubtful), tuple(owners)
+        parts = {*words, *(part for word in words for part in word.split(" "))}
+        parts |= {self.singular(part) for part in parts}
+        known = (self.counted & words, definites, doubtful, self.lower & parts, self.names & parts)
+        return tuple(map(frozenset, known)), tuple(owners)
 
     def has_other_owner(self, word: str, own: Set[str]) -> bool:
         """Say whether `his` may be of another than these names: of another name, or where the problem has women."""
