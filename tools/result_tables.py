@@ -53,8 +53,11 @@ def _readme() -> Iterator[str]:
     overall = (("certified", "all"), ("right", "all"))
     yield from _over_bases("forks, SmolLM2-135M", overall, ("well-formed", "right-matched"), "real-model/filters")
     yield _rules(read(RESULTS / "real-model" / "rules" / "counts.json")["cells"])
-    yield _likeliest(read(RESULTS / "real-model" / "likeliest" / "cells.json"))
+    yield _single("six rules, a run of its own", "real-model/likeliest", "gold proofs", ("likeliest",))
     yield from _pooled(read(RESULTS / "smollm2" / "pooled.json"))
+    task = "PrOntoQA, 1 to 6 hops, two rounds of {} problems"
+    yield _single(task.format(50), "smollm2/ceiling", "before", ("likeliest", "taught gold proofs"))
+    yield _single(task.format(150), "smollm2/large", "before", ("right-matched", "taught gold proofs"))
     yield _guided(read(RESULTS / "real-model" / "cells.json"), "real-model")
     yield _guided(read(RESULTS / "real-model" / "writers" / "cells.json"), "real-model/writers", "ProofWriter")
     yield _real_dialogs(read(RESULTS / "real-model" / "dialogs" / "counts.json"))
@@ -148,13 +151,14 @@ def _rules(cells: Mapping[str, Any]) -> str:
     )
 
 
-def _likeliest(cells: Mapping[str, Any]) -> str:
-    """Return the row of six deduction rules in which the rival keeps what the model finds likeliest: one base."""
-    before, strict, rival = (cells[name]["certified"] for name in ("gold proofs", "strict", "likeliest"))
+def _single(task: str, source: str, start: str, rivals: Sequence[str], seeds: str = "1 seed") -> str:
+    """Return the row of one base of the real model: what is certified before, by strict, and by its rivals."""
+    cells = {name: cell["certified"] for name, cell in read(RESULTS / source / "cells.json").items()}
+    strict = cells["strict"]
+    others = "; ".join(_behind(rival, strict, cells[rival]) for rival in rivals)
     return (
-        f"| six rules, SmolLM2-135M, a run of its own | certified | gold proofs {percent(mean(before))} "
-        f"| **{percent(mean(strict))}** | {_behind('likeliest', strict, rival)} "
-        f"| 1 base of 134.52 M, 1 seed, {len(strict)} answers | `docs/results/real-model/likeliest` |"
+        f"| {task}, SmolLM2-135M | certified | {start} {percent(mean(cells[start]))} | **{percent(mean(strict))}** "
+        f"| {others} | 1 base of 134.52 M, {seeds}, {len(strict)} answers | `docs/results/{source}` |"
     )
 
 
