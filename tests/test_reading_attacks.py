@@ -35,6 +35,7 @@ READ = {
         "Tom is a cat. Every cat is a mammal. So he is a mammal. Mammals are warm. So he is warm. Answer: yes",
         "Tom is a cat. Every cat is a mammal. Mammals are warm. Hence Tom is warm. Answer: yes",
         f"{SO_WARM} So yes, it follows. Answer: yes",
+        "Tom is a cat, so Tom is a mammal. Mammals are warm. So Tom cannot be not warm. Answer: yes",
         "Tom is a cat. The premise that every cat is a mammal applies to Tom, so Tom is a mammal. Mammals are warm, so "
         "Tom is warm. Answer: yes",
         "From the third premise, we know that Tom is a cat, which from the first premise implies that Tom is a mammal. "

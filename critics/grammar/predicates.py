@@ -132,7 +132,8 @@ def _modal(chart: Chart, i: int, j: int, number: Number) -> Iterator[Formula]:
     word = chart.words[i]
     denied = i + 1 < j and chart.words[i + 1] in ("not", "never")
     # Attacks: cannot not pay; must never pay; must swim but not dance, where nobody may.
-    twice = chart.has(i + 1 + denied, j, "not", "never") and (denied or word not in DENIABLE_MODALS)
+    end = i + 3 if word in DENIABLE_MODALS else j  # Harry cannot be not round: he is.
+    twice = chart.has(i + 1 + denied, end, "not", "never") and (denied or word not in DENIABLE_MODALS)
     begin = 1 + max((k for k in range(i) if chart.words[k] in (",", "then")), default=-1)
     twice = twice or (word in ("must", "should", "shall") and chart.words[begin] in (*_NEGATIVE, "none", "neither"))
     if twice or (denied and (word == "might" or (word == "may" and chart.words[i + 2 : i + 3] == ("be",)))):
