@@ -57,7 +57,8 @@ def _readme() -> Iterator[str]:
     yield from _pooled(read(RESULTS / "smollm2" / "pooled.json"))
     task = "PrOntoQA, 1 to 6 hops, two rounds of {} problems"
     yield _single(task.format(50), "smollm2/ceiling", "before", ("likeliest", "taught gold proofs"))
-    yield _single(task.format(150), "smollm2/large", "before", ("right-matched", "taught gold proofs"))
+    yield _single(task.format(150), "smollm2/large-both", "before", ("right-matched",), "2 seeds")
+    yield _single(task.format(150), "smollm2/large", "before", ("taught gold proofs",))
     yield _guided(read(RESULTS / "real-model" / "cells.json"), "real-model")
     yield _guided(read(RESULTS / "real-model" / "writers" / "cells.json"), "real-model/writers", "ProofWriter")
     yield _real_dialogs(read(RESULTS / "real-model" / "dialogs" / "counts.json"))
