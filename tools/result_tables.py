@@ -59,6 +59,8 @@ def _readme() -> Iterator[str]:
     yield _single(task.format(50), "smollm2/ceiling", "before", ("likeliest", "taught gold proofs"))
     yield _single(task.format(150), "smollm2/large-both", "before", ("right-matched",), "2 seeds")
     yield _single(task.format(150), "smollm2/large", "before", ("taught gold proofs",))
+    once = task.format(150).replace("two rounds", "the first round")
+    yield _single(once, "smollm2/large-1-round-1", "before", ("likeliest", "right-matched"))
     yield _guided(read(RESULTS / "real-model" / "cells.json"), "real-model")
     yield _guided(read(RESULTS / "real-model" / "writers" / "cells.json"), "real-model/writers", "ProofWriter")
     yield _real_dialogs(read(RESULTS / "real-model" / "dialogs" / "counts.json"))
