@@ -74,6 +74,7 @@ def test_all_arms_stand_in_one_report(run: tuple[RunConfig, Path]) -> None:
         ({"strategy": "actor-critic"}, "there are no references for `strategy: actor-critic`"),
         ({"gold": False, "keep": "unfiltered"}, "references hold the gold answers"),
         ({"strategy": "cot", "keep": "strict"}, "references are bare answers here, which `keep` refuses"),
+        ({"taught_by": "proofs", "strategy": "cot", "gold": False}, "proofs hold the gold answers"),
         ({"taught_by": "proofs"}, "proofs are chains of thought"),
     ],
 )

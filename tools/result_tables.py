@@ -53,14 +53,14 @@ def _readme() -> Iterator[str]:
     overall = (("certified", "all"), ("right", "all"))
     yield from _over_bases("forks, SmolLM2-135M", overall, ("well-formed", "right-matched"), "real-model/filters")
     yield _rules(read(RESULTS / "real-model" / "rules" / "counts.json")["cells"])
-    yield _single("six rules, a run of its own", "real-model/likeliest", "gold proofs", ("likeliest",))
+    yield _single("six rules, a run of its own", ("real-model/likeliest",), "gold proofs", ("likeliest",))
     yield from _pooled(read(RESULTS / "smollm2" / "pooled.json"))
     task = "PrOntoQA, 1 to 6 hops, two rounds of {} problems"
-    yield _single(task.format(50), "smollm2/ceiling", "before", ("likeliest", "taught gold proofs"))
-    yield _single(task.format(150), "smollm2/large-both", "before", ("right-matched",), "2 seeds")
-    yield _single(task.format(150), "smollm2/large", "before", ("taught gold proofs",))
+    yield _single(task.format(50), ("smollm2/ceiling",), "before", ("likeliest", "taught gold proofs"))
+    yield _single(task.format(150), ("smollm2/large", "smollm2/large-1"), "before", ("right-matched",))
+    yield _single(task.format(150), ("smollm2/large",), "before", ("taught gold proofs",))
     once = task.format(150).replace("two rounds", "the first round")
-    yield _single(once, "smollm2/large-1-round-1", "before", ("likeliest", "right-matched"))
+    yield _single(once, ("smollm2/large-1-round-1",), "before", ("likeliest", "right-matched"))
     yield _guided(read(RESULTS / "real-model" / "cells.json"), "real-model")
     yield _guided(read(RESULTS / "real-model" / "writers" / "cells.json"), "real-model/writers", "ProofWriter")
     yield _real_dialogs(read(RESULTS / "real-model" / "dialogs" / "counts.json"))
@@ -154,14 +154,20 @@ def _rules(cells: Mapping[str, Any]) -> str:
     )
 
 
-def _single(task: str, source: str, start: str, rivals: Sequence[str], seeds: str = "1 seed") -> str:
-    """Return the row of one base of the real model: what is certified before, by strict, and by its rivals."""
-    cells = {name: cell["certified"] for name, cell in read(RESULTS / source / "cells.json").items()}
+def _single(task: str, sources: Sequence[str], start: str, rivals: Sequence[str]) -> str:
+    """Return the row of one base of the real model: what is certified before, by strict, and by its rivals.
+
+    Each source is a seed's; all are taken together.
+    """
+    found = [read(RESULTS / source / "cells.json") for source in sources]
+    cells = {name: [each for one in found for each in one[name]["certified"]] for name in (start, "strict", *rivals)}
     strict = cells["strict"]
     others = "; ".join(_behind(rival, strict, cells[rival]) for rival in rivals)
+    seeds = f"{len(sources)} seed{'s' * (len(sources) > 1)}"
     return (
         f"| {task}, SmolLM2-135M | certified | {start} {percent(mean(cells[start]))} | **{percent(mean(strict))}** "
-        f"| {others} | 1 base of 134.52 M, {seeds}, {len(strict)} answers | `docs/results/{source}` |"
+        f"| {others} | 1 base of 134.52 M, {seeds}, {len(strict)} answers "
+        f"| {', '.join(f'`docs/results/{source}`' for source in sources)} |"
     )
 
 

@@ -175,8 +175,10 @@ class ArmConfig(Section):
             raise ValueError("taught_by: references are bare answers here, which `keep` refuses; write `proofs`")
         if self.taught_by == "proofs" and self.strategy.name != "cot":
             raise ValueError("taught_by: proofs are chains of thought; write `strategy: cot`")
-        if self.taught_by == "references" and not self.gold:
-            raise ValueError("taught_by: references hold the gold answers that `gold: false` hides; leave one out")
+        if self.taught_by in ("references", "proofs") and not self.gold:
+            raise ValueError(
+                f"taught_by: {self.taught_by} hold the gold answers that `gold: false` hides; leave one out"
+            )
         if self.format not in ("guided", "cot") and self.decoding == "guided":
             name = self.strategy.name
             raise ValueError(f"decoding: write `free` with `strategy: {name}`; no guide is for what it writes")
