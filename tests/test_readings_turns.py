@@ -3,6 +3,8 @@
 import pytest
 
 import certistar
+from critics.formats.english.readings import judge_readings
+from critics.problem import Attempt, Problem
 
 HORSES = "All horses have hooves. No humans have hooves. Some ponies are horses."
 VISA = (
@@ -151,3 +153,37 @@ def test_a_rule_is_cited_by_its_place_among_rules_or_among_sentences(
 ) -> None:
     text = f"Charlie is cold and rough, so by {first} Charlie is white. By {second}, Charlie is kind. It is true."
     assert (certistar.judge(NUMBERED, "Charlie is kind.", text, dataset=dataset).verdict == "certified") is is_so
+
+
+TABLES = "If the pump is old, the alarm does not ring. If the alarm does not ring, Ines does not wake. "
+TABLES += "The pump is old. Table 4 is round. Everything round is heavy. Everything tall is warm. Pip sings."
+
+
+@pytest.mark.parametrize(
+    ("ending", "holds"),
+    [
+        ("So the answer is no. Answer: No", True),
+        ("So the answer is no. Answer: Yes", False),
+        ("The answer is no. This is false.", False),
+        ("The answer is no. So Table 4 is warm.", False),
+    ],
+)
+def test_an_answer_may_be_given_twice_and_not_taken_back(ending: str, holds: bool) -> None:
+    text = f'From "The pump is old", we get that the alarm does not ring. So Ines does not wake. {ending}'
+    assert is_certified(TABLES, "Does Ines wake?", text) is holds
+
+
+@pytest.mark.parametrize(
+    ("said", "holds"),
+    [
+        ("Table 4 is round, so Table 4 is heavy", True),
+        ("Pip sings, so Table 4 is heavy", False),
+        ("Table 4 is a table, so Table 4 is heavy", False),
+        ("Table 4 is round, so Table 4 is warm", False),
+    ],
+)
+def test_what_a_name_says_of_its_thing_need_not_be_told(said: str, holds: bool) -> None:
+    kinds = f"{TABLES} No table barks."
+    problem = Problem("p", "none", kinds, "Is Table 4 heavy?")
+    attempt = Attempt("a", problem, "english", f"{said}. The answer is yes.")
+    assert (judge_readings(problem, attempt).verdict == "certified") is holds

@@ -41,7 +41,8 @@ def read(
         return
     for each in found:
         print(each.text)
-        print(f"    {each}" if isinstance(each, Reading) else f"    not read: {each.word!r}: {each.why}")
+        notes = f"  ({'; '.join(each.conventions)})" if isinstance(each, Reading) and each.conventions else ""
+        print(f"    {each}{notes}" if isinstance(each, Reading) else f"    not read: {each.word!r}: {each.why}")
     num = sum(isinstance(each, Reading) for each in found)
     print(f"{num} of {len(found)} sentences are read")
 

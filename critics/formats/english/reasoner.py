@@ -411,7 +411,7 @@ class Reasoner(Naming):
         self._close()
         # Attack: is Ned a newt? Yes.
         self._refuse_if(self.is_aside and formula is None, "it answers another question")
-        if self.is_final:
+        if self.is_final and not (move.is_final and self.value == value):
             is_vague = self.text[:5].lower() in ("this ", "that ")
             kind, reason = (Malformed, "not_read") if is_vague else (Unproved, "unsupported_sentence")
             raise BadMove(self.index, self.text, Refusal(kind, reason, "something is judged behind the answer"))

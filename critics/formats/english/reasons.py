@@ -17,6 +17,7 @@ from critics.replay.first_order.syntax import (
     Term,
     Variable,
     conjuncts,
+    constants,
     key,
     negated,
     predicates,
@@ -37,7 +38,7 @@ def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula])
         return any(is_unfounded(known, part, reasons) for part in parts)
     facts = [place for place in known.facts if key(known.formulas[place]) != key(formula)]
     choices = [reason for reason in reasons if is_choice(reason)]
-    others = [place for place in facts if key(known.formulas[place]) not in told]
+    others = [place for place in facts if not _is_told(known.formulas[place], told)]
     others = [place for place in others if not any(known.gives(choice, [place]) for choice in choices)]
     own = [place for said in told if (place := known.keys.get(said)) is not None]
     is_step = False
@@ -49,6 +50,13 @@ def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula])
             if is_told or not known.gives(formula, [*others, *rule]):
                 return False
     return is_step
+
+
+def _is_told(fact: Formula, told: Set[str]) -> bool:
+    """Say whether a fact was told, but for the kind that a name says: that figure 1 is a figure and round."""
+    parts = conjuncts(fact)
+    named = {key(Atom(noun, (name,))) for name in map(Constant, constants(fact)) for noun in name.name.split(" ")}
+    return not told.isdisjoint(map(key, parts)) and {*map(key, parts)} <= told | named
 
 
 def is_idle(known: Knowledge, formula: Formula) -> bool:
