@@ -180,10 +180,12 @@ def test_an_answer_may_be_given_twice_and_not_taken_back(ending: str, holds: boo
         ("Pip sings, so Table 4 is heavy", False),
         ("Table 4 is a table, so Table 4 is heavy", False),
         ("Table 4 is round, so Table 4 is warm", False),
+        # That Tom Cook is a cook is no kind of his name's.
+        ("Tom Cook is tall, so Tom Cook is paid", False),
     ],
 )
 def test_what_a_name_says_of_its_thing_need_not_be_told(said: str, holds: bool) -> None:
-    kinds = f"{TABLES} No table barks."
-    problem = Problem("p", "none", kinds, "Is Table 4 heavy?")
+    kinds = f"{TABLES} No table barks. Tom Cook is a cook and tall. Every cook is paid."
+    problem = Problem("p", "none", kinds, "Is Tom Cook paid?" if "paid" in said else "Is Table 4 heavy?")
     attempt = Attempt("a", problem, "english", f"{said}. The answer is yes.")
     assert (judge_readings(problem, attempt).verdict == "certified") is holds

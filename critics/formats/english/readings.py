@@ -236,10 +236,6 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
         why = f"{other!r} is not read, and may take back what the rest says"
         raise Refusal(CriticError, "context_not_read", why)
     goal = statements.goal(exclusive=exclusive)
-    if goal is None:
-        lost = statements.problem.question()
-        why = "" if isinstance(lost, Reading) else f": {lost.word}: {lost.why}"
-        raise Refusal(CriticError, "question_not_read", f"the question {problem.question!r} is not read{why}")
     for each in read:
         statements.note(each)
     premises = tuple(each.exclusive if exclusive else each.formula for each in read)

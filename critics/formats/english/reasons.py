@@ -53,10 +53,10 @@ def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula])
 
 
 def _is_told(fact: Formula, told: Set[str]) -> bool:
-    """Say whether a fact was told, but for the kind that a name says: that figure 1 is a figure and round."""
+    """Say whether a fact was told, but for the kind with which a name begins: that figure 1 is a figure and round."""
     parts = conjuncts(fact)
-    named = {key(Atom(noun, (name,))) for name in map(Constant, constants(fact)) for noun in name.name.split(" ")}
-    return not told.isdisjoint(map(key, parts)) and {*map(key, parts)} <= told | named
+    kinds = {key(Atom(name.removeprefix("the ").split(" ")[0], (Constant(name),))) for name in constants(fact)}
+    return not told.isdisjoint(map(key, parts)) and told | kinds >= {*map(key, parts)}
 
 
 def is_idle(known: Knowledge, formula: Formula) -> bool:

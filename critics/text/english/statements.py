@@ -186,11 +186,12 @@ class Statements:
         found = self.reading(text, _SOMEONE)
         return found is not None and is_fact(found.formula)
 
-    def goal(self, *, exclusive: bool) -> Formula | None:
-        """Return the formula of what the question asks about; None where it is not read."""
+    def goal(self, *, exclusive: bool) -> Formula:
+        """Return the formula of what the question asks about; raises `Refusal` where it is not read."""
         found = self.problem.question()
         if not isinstance(found, Reading):
-            return None
+            why = f": {found.word}: {found.why}" if found.word else ""
+            raise Refusal(CriticError, "question_not_read", f"the question {found.text!r} is not read{why}")
         self.note(found)
         return found.exclusive if exclusive else found.formula
 
