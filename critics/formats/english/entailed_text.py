@@ -70,6 +70,8 @@ class BadMove(Exception):  # noqa: N818
         self.index, self.text, self.refusal = index, text, refusal
         self.claim: Formula | None = None
         """Claim that does not follow."""
+        self.case: Case | None = None
+        """What is read of problem and text, up to it."""
 
 
 def models_of(premises: Sequence[Formula], goal: Formula, result: str) -> tuple[Model, Model]:

@@ -13,7 +13,7 @@ is nearest to a claim's; a user may declare it (`axioms`). Nothing of that is be
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -186,14 +186,12 @@ def judge_readings(problem: Problem, attempt: Attempt) -> Verdict:
     try:
         outcome, case = _outcome(problem, said)
         verdict = _verdict(problem, text, case, outcome)
-        return replace(
-            verdict, reading=_reading(text, case, outcome.unsaid if isinstance(verdict, Certified) else None)
-        )
+        unsaid = outcome.unsaid if isinstance(verdict, Certified) else None
+        return replace(verdict, reading=_reading(text, case, unsaid))
     except BadMove as bad:
         reason = NOT_READ if bad.refusal.reason == "not_read" else bad.refusal.reason
-        spans = painted((), (), text)
-        found = TextReading(coverage(spans, text), spans, BadStep(bad.index, bad.text, reason))
-        return replace(refused(bad.refusal, problem, None), reading=found)
+        first = BadStep(bad.index, bad.text, reason)
+        return replace(refused(bad.refusal, problem, None), reading=_reading(text, bad.case, before=first))
     except Refusal as refusal:
         return refused(refusal, problem, None)
     except fo.FormulaError as error:
@@ -206,10 +204,15 @@ def _outcome(problem: Problem, said: Sequence[TextSentence]) -> tuple[Outcome, C
     statements = Statements(problem.context, problem.question, conventions, axioms_of(problem))
     outcomes: list[tuple[Outcome, Case]] = []
     for exclusive in (False, True) if statements.has_either(said) else (False,):
-        case = _case(problem, statements, said, exclusive=exclusive)
+        case, lost = _case(problem, statements, said, exclusive=exclusive)
         try:
-            outcomes.append((Reasoner(case).outcome(), case))
+            reasoner = Reasoner(case)
+            reasoner.tell()
+            if lost is not None:
+                raise lost
+            outcomes.append((reasoner.outcome(), case))
         except BadMove as bad:
+            bad.case = case
             if bad.claim is not None:
                 lacking = remedy(statements.problem.reader, case.premises, bad.claim)
                 bad.refusal = Refusal(bad.refusal.kind, bad.refusal.reason, f"{bad.refusal.feedback}{lacking}")
@@ -219,7 +222,10 @@ def _outcome(problem: Problem, said: Sequence[TextSentence]) -> tuple[Outcome, C
     return outcomes[0]
 
 
-def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence], *, exclusive: bool) -> Case:
+def _case(
+    problem: Problem, statements: Statements, said: Sequence[TextSentence], *, exclusive: bool
+) -> tuple[Case, BadMove | None]:
+    """Return what is read of problem and text, and the first sentence that is not; raises `Refusal`."""
     context = statements.problem.context()
     if not context:
         raise Refusal(CriticError, "context_not_read", "there is no context (of a table: --columns context=NAME)")
@@ -241,6 +247,7 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
     premises = tuple(each.exclusive if exclusive else each.formula for each in read)
     premises += tuple(statements.declared(exclusive=exclusive))
     told: list[Told] = []
+    lost: BadMove | None = None
     parse = partial(moves, reads=statements.reads, question=problem.question, is_fact=statements.is_fact)
     people = Individuals(parse, statements.reads, f"{problem.context} {problem.question}")
     for index, line in enumerate(said):
@@ -253,15 +260,21 @@ def _case(problem: Problem, statements: Statements, said: Sequence[TextSentence]
         if found is None or (assumes and semantics_of(settled(problem)).forward):
             word = statements.unread(text)
             why = f"{line.passage.text!r}{': nothing may be assumed here' if assumes else f' is not read{word}'}"
-            raise BadMove(index, line.passage.text, Refusal(Malformed, "not_read", why))
+            lost = BadMove(index, line.passage.text, Refusal(Malformed, "not_read", why))
+            break
         spelled = [each for move in found for each in _spelled(move, problem, [*premises, goal], statements.last)]
-        told.append(Told(line, tuple(_with_formulas(spelled, statements, index, line, exclusive=exclusive))))
-    if (often := repeated(said)) is not None:
+        try:
+            told.append(Told(line, tuple(_with_formulas(spelled, statements, index, line, exclusive=exclusive))))
+        except BadMove as bad:
+            lost = bad
+            break
+    if lost is None and (often := repeated(said)) is not None:
         refusal = Refusal(Unproved, "repeated_step", "the sentence is said again and again")
-        raise BadMove(often, said[often].passage.text, refusal)
+        lost = BadMove(often, said[often].passage.text, refusal)
     granted = [] if settled(problem) in CONVENTIONS else _granted(statements, [*premises, goal], told)
     is_whole = len(read) == len(context) and not any(SAYS_LESS in each.conventions for each in read)
-    return Case((*premises, *granted), places, goal, tuple(told), is_whole, tuple(statements.chosen), len(granted))
+    case = Case((*premises, *granted), places, goal, tuple(told), is_whole, tuple(statements.chosen), len(granted))
+    return case, lost
 
 
 def _granted(statements: Statements, formulas: Sequence[fo.Formula], told: Sequence[Told]) -> list[fo.Formula]:
@@ -413,15 +426,19 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     return Certified(answer, made)
 
 
-def _reading(text: str, case: Case, unsaid: tuple[str, ...] | None) -> TextReading:
-    spans = list(map(_span, case.told))
-    done = [told.line.passage.span for told in case.told]
-    found = painted(spans, done, text)
-    return TextReading(coverage(found, text), found, unsaid=unsaid)
+def _reading(
+    text: str, case: Case | None, unsaid: tuple[str, ...] | None = None, before: BadStep | None = None
+) -> TextReading:
+    told = () if case is None else case.told if before is None else case.told[: before.index]
+    stated = {fo.key(part) for said in (case.premises if case else ()) for part in (said, *fo.conjuncts(said))}
+    found = painted([_span(each, stated) for each in told], [each.line.passage.span for each in told], text)
+    return TextReading(coverage(found, text), found, before, unsaid=unsaid)
 
 
-def _span(told: Told) -> Span:
+def _span(told: Told, stated: Collection[str]) -> Span:
     kinds = {type(move) for move, _ in told.moves}
     is_step = kinds & {Claim, Contradicts, NotKnown, NoneAbout}
     kind = "step" if is_step else "answer" if Judged in kinds else "goal" if Aim in kinds else "filler"
-    return Span(*told.line.passage.span, kind)
+    claims = [formula for move, formula in told.moves if isinstance(move, Claim)]
+    is_read_out = kind == "step" and all(each is not None and fo.key(each) in stated for each in claims) and claims
+    return Span(*told.line.passage.span, "premise" if is_read_out else kind)

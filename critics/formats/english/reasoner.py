@@ -65,8 +65,8 @@ class Reasoner(Naming):
         self.is_aside = False
         """True right behind another question than the one that is to be answered."""
 
-    def outcome(self) -> Outcome:
-        """Return what is proved; raises `BadMove` for the first move that does not hold."""
+    def tell(self) -> None:
+        """Take up the text's moves; raises `BadMove` for the first that does not hold."""
         for index, told in enumerate(self.case.told):
             self.index, self.text = index, told.line.passage.text
             start = self.num_before = len(self.claims)
@@ -82,6 +82,9 @@ class Reasoner(Naming):
                     for number in numbers:
                         self.labels.setdefault(number, []).append(formula)
             self.last_claims = self.claims[start:] or self.last_claims
+
+    def outcome(self) -> Outcome:
+        """Return what the text that was told proves; raises `BadMove` and `Refusal`."""
         if self.early is not None:
             self.index, self.text, said = self.early
             with self._about(moves.Judged(self.value or ""), None):
