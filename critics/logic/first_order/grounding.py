@@ -8,9 +8,10 @@ propagation does not settle is not answered.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from critics.replay.first_order import syntax as fo
+from critics.replay.first_order.models import Model
 
 _Name: TypeAlias = str | int
 """A constant, or the number of a fresh one."""
@@ -42,19 +43,48 @@ class Grounding:
 
     def can_fail(self, claim: int | None, premises: tuple[int | None, ...]) -> bool | None:
         """Say whether a claim can fail where premises hold; None where that is not settled, as of a formula unnamed."""
+        found = self._values(claim, premises)
+        return found if found is None else found is not False
+
+    def counterexample(self, claim: fo.Formula, premises: Sequence[fo.Formula]) -> Model | Literal[False] | None:
+        """Return a model of premises in which a claim fails, False where there is none; None where not settled."""
+        found = self._values(self.number(claim), tuple(map(self.number, premises)))
+        if found is None or found is False:
+            return found
+        values, rest = found
+        places = {name: place for place, name in enumerate(self._names)}
+        symbols = {symbol for formula in self._listed for symbol in _symbols(formula)}
+        if max(len(places) ** arity for _, arity in symbols) > MAX_CLAUSES:
+            return None
+        rows = {symbol: product(self._names, repeat=symbol[1]) for symbol in symbols}
+        tables = {
+            symbol: frozenset(
+                tuple(map(places.__getitem__, names)) for names in each if values.get((symbol[0], names), rest)
+            )
+            for symbol, each in rows.items()
+        }
+        return Model(len(places), {name: places[name] for name in self._named}, {}, tables)
+
+    def _values(
+        self, claim: int | None, premises: tuple[int | None, ...]
+    ) -> tuple[_Values, bool] | Literal[False] | None:
+        """Return what is settled where premises hold and a claim fails, and what all else may be; False: never."""
         if premises not in self._given:
-            values, parts = _Values(), [self._instances_of(number, True) for number in premises]
+            own, parts = _Values(), [self._instances_of(number, True) for number in premises]
             clauses = [clause for part in parts for clause in part or ()]
-            self._given[premises] = None if None in parts else (values, _propagated(values, clauses))
+            self._given[premises] = None if None in parts else (own, _propagated(own, clauses))
         given, denied = self._given[premises], self._instances_of(claim, False)
         if given is None or denied is None:
             return None
-        left = _propagated(dict(given[0]), [*denied, *given[1]])
+        values = dict(given[0])
+        left = _propagated(values, [*denied, *given[1]])
         if () in left:
             return False
         # All that is left open may be false, or true.
-        is_open = any(all(any(holds is value for _, holds in clause) for clause in left) for value in (False, True))
-        return True if is_open else None
+        for rest in (False, True):
+            if all(any(holds is rest for _, holds in clause) for clause in left):
+                return values, rest
+        return None
 
     def _instances_of(self, number: int | None, holds: bool) -> list[_Clause] | None:
         """Return the instances of a formula, or of its denial; None where they do not stand for it."""
@@ -96,6 +126,11 @@ class Grounding:
         if len(found) > MAX_CLAUSES:
             raise fo.FormulaError("too_large", "it has too many instances")
         return found
+
+
+def _symbols(formula: fo.Formula) -> Iterator[tuple[str, int]]:
+    atoms = (part for part in fo.subformulas(formula) if isinstance(part, fo.Atom))
+    return ((atom.predicate, len(atom.arguments)) for atom in atoms)
 
 
 def _propagated(values: _Values, clauses: Sequence[_Clause]) -> list[_Clause]:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
 
+from critics.logic.first_order.grounding import Grounding
 from critics.replay.first_order.models import MAX_SIZE, Model, assignments, satisfies
 from critics.replay.first_order.smtlib import SORT, Names, numbered, script
-from critics.replay.first_order.syntax import Formula, FormulaError, Not, signature
+from critics.replay.first_order.syntax import Formula, FormulaError, Not, negated, signature
 from critics.verdict import TimedOut, Vacuous
 from critics.verdict.conclusion import Refusal
 from critics.workers.own_time import z3_check
@@ -51,9 +52,11 @@ class Solved:
 
 
 def solve(formulas: Iterable[Formula], budget: SolverBudget) -> Solved:
-    """Ask Z3, in a context of its own; raises `FormulaError` for formulas that do not fit together."""
+    """Look at instances, or ask Z3, in a context of its own; raises `FormulaError` for formulas that do not fit."""
     listed = list(formulas)
     names = numbered(signature(listed))
+    if (settled := _of_instances(listed)) is not None:
+        return settled
     found = _solve_z3(listed, names, None, budget)
     if found.answer is not Answer.UNDECIDED:
         return found
@@ -61,6 +64,18 @@ def solve(formulas: Iterable[Formula], budget: SolverBudget) -> Solved:
     small = (_solve_z3(listed, names, size, quarter) for size in CLOSED_SIZES)
     # That there is no small model says nothing about larger ones.
     return next((closed for closed in small if closed.model is not None), Solved(Answer.UNDECIDED))
+
+
+def _of_instances(formulas: Sequence[Formula]) -> Solved | None:
+    *premises, last = formulas
+    denied = negated(last)
+    model = Grounding([*formulas, denied]).counterexample(denied, premises)
+    if model is False:
+        return Solved(Answer.UNSATISFIABLE)
+    with suppress(FormulaError):
+        if model is not None and model.size <= MAX_SIZE and satisfies(model, formulas):
+            return Solved(Answer.SATISFIABLE, model)
+    return None
 
 
 def version() -> str:
