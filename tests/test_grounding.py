@@ -4,9 +4,11 @@ from random import Random
 
 import pytest
 
+from critics.logic.first_order import solvers
 from critics.logic.first_order.grounding import Grounding
 from critics.logic.first_order.knowledge import Knowledge
 from critics.logic.first_order.solvers import Answer, can_fail
+from critics.replay.first_order.models import Model, satisfies
 from critics.replay.first_order.parser import parse
 from critics.replay.first_order.syntax import (
     Atom,
@@ -44,7 +46,8 @@ def drawn(random: Random, depth: int, scope: tuple[str, ...] = ()) -> Formula:
 
 
 @pytest.mark.parametrize("seed", range(400))
-def test_what_instances_answer_the_solver_answers_too(seed: int) -> None:
+def test_what_instances_answer_the_solver_answers_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solvers, "_of_instances", lambda _: None)
     random = Random(seed)
     formulas = [drawn(random, random.choice([1, 2, 3])) for _ in range(4)]
     *premises, claim = formulas
@@ -52,6 +55,9 @@ def test_what_instances_answer_the_solver_answers_too(seed: int) -> None:
     found = grounding.can_fail(grounding.number(claim), tuple(map(grounding.number, premises)))
     solved = can_fail(premises, claim)
     assert found is None or solved is (Answer.SATISFIABLE if found else Answer.UNSATISFIABLE), (premises, claim)
+    model = grounding.counterexample(claim, premises)
+    assert isinstance(model, Model) is (found is True)
+    assert not isinstance(model, Model) or satisfies(model, [*premises, Not(claim)])
 
 
 SAID = {

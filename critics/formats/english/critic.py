@@ -24,7 +24,7 @@ from critics.replay.kernel import ArityError, WorkLimitExceeded
 from critics.replay.semantics import semantics_of
 from critics.replay.sorts import SortError
 from critics.text.blocks import answer_of
-from critics.text.english.language import Unreadable, language_of, other_language, reader_of
+from critics.text.english.language import Unreadable, language_of, reader_of
 from critics.text.english.outline import Outline
 from critics.text.english.passage import TextSentence, coverage, lines, painted
 from critics.text.english.steps import WORK_LIMIT, Ledger, Warrant
@@ -71,61 +71,53 @@ MAX_SENTENCES = 400
 
 def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     """Judge one attempt; pure, deterministic and bounded."""
-    if is_trusting():
-        # A text in English is read or it is nothing: there is no formalisation to be taken on trust.
-        return CriticError("no_reference", None, "plain English is not judged where no reader is to be used")
-    has_reader = reader_of(problem.dataset) != CONTROLLED
-    if not has_reader and problem.formal is None and "formulas" in problem.meta:
+    has_reader = reader_of(problem.dataset) != CONTROLLED and not is_trusting()
+    if "formulas" in problem.meta and not has_reader and problem.formal is None:
         from critics.formats.english.formalised import judge_formalised
 
         return judge_formalised(problem, attempt)
+    if is_trusting():
+        # A text in English is read or it is nothing: there is no formalisation to be taken on trust.
+        return CriticError("no_reference", None, "plain English is not judged where no reader is to be used")
     if not has_reader and (other := overruling(sentences(problem.context), ())) is not None:
         # Attack: `The following is false. Every cat is warm.`
         return CriticError("context_not_read", None, brief(f"{other!r} speaks of other sentences"))
     if SETTLED in problem.meta or problem.meta.get(AXIOMS):
         return _by_grammar(problem, attempt)
-    if not has_reader and problem.formal is None:
-        return _of_any_context(problem, attempt)
     verdict = read_english(problem, attempt)
-    # Forward rules say less than the sentences do; the answer may stand before its proof, which the grammar looks at.
-    is_weak = isinstance(verdict, Unproved) and semantics_of(problem.dataset).forward
+    is_unread = verdict.reason in _NOT_READ
+    # Forward rules say less than the sentences do, and clauses less than formulas.
+    is_weak = isinstance(verdict, Unproved) and (not has_reader or semantics_of(problem.dataset).forward)
+    # The answer may stand before its proof, which the grammar looks at.
     first = None if verdict.reading is None else verdict.reading.first_bad_step
     is_early = EARLY in verdict.feedback or (
         verdict.reason == "skipped_steps" and first is not None and not first.index
     )
-    # The data set promises a language that the context is not in; PrOntoQA's has other rules besides its own.
-    is_foreign = isinstance(verdict, CriticError) and problem.dataset != "prontoqa"
-    if problem.formal is not None or is_foreign or not (verdict.reason in _NOT_READ or is_weak or is_early):
+    is_weak = is_weak or is_early
+    is_foreign = isinstance(verdict, CriticError) and has_reader and problem.dataset != "prontoqa"
+    if problem.formal is not None or not (is_unread or is_weak) or is_foreign:
+        # The data set promises a language that the context is not in; PrOntoQA's has other rules besides its own.
         return verdict
     by_grammar = _by_grammar(problem, attempt)
-    if isinstance(verdict, CriticError) and isinstance(by_grammar, Malformed) and _lost(problem) is None:
-        return replace(by_grammar, answer=verdict.answer)
+    is_read = is_unread and not has_reader and not isinstance(by_grammar, Malformed | CriticError)
+    if isinstance(verdict, CriticError) and isinstance(by_grammar, Malformed):
+        lost = next((each for each in read_text(problem.context) if isinstance(each, Refusal)), None)
+        if lost is None:
+            is_read = True
+        elif not has_reader:
+            why = verdict.feedback if lost.text in verdict.feedback else f"{lost.text!r}: {lost.word}: {lost.why}"
+            return replace(verdict, feedback=brief(f"{why}; in the text, {by_grammar.feedback}"))
     # Of two readers that do not read a text whole the one that reads on says where it is lost.
     if isinstance(verdict, Malformed) and isinstance(by_grammar, Malformed | Unproved):
         found, lost = _bad_index(by_grammar), _bad_index(verdict)
         is_further = found > lost or (isinstance(by_grammar, Unproved) and found in (-1, lost))
-        return replace(by_grammar, answer=verdict.answer) if is_further else verdict
-    return by_grammar if isinstance(by_grammar, Certified) else verdict
-
-
-def _of_any_context(problem: Problem, attempt: Attempt) -> Verdict:
-    """Judge a text about a context of no data set; where a sentence of it is not read, neither may the text be."""
-    verdict = _by_grammar(problem, attempt)
-    if isinstance(verdict, Certified) or verdict.reason == "too_long":
-        return verdict
-    answer = verdict.answer or _last_answer(list(lines(attempt.completion, problem.question)), problem)
-    lost = _lost(problem) if verdict.reason in _NOT_READ else None
-    if lost is None:
-        return replace(verdict, answer=answer)
-    hint = other_language(problem.dataset, problem.context, problem.question)
-    told = verdict.feedback if lost.text in verdict.feedback else f"in the text, {verdict.feedback}"
-    why = f"{lost.text!r}: {lost.word}: {lost.why}{hint}; {told}"
-    return CriticError("context_not_read", answer, brief(why), reading=verdict.reading)
-
-
-def _lost(problem: Problem) -> Refusal | None:
-    """Return the first sentence of the context that the grammar does not read."""
-    return next((each for each in read_text(problem.context) if isinstance(each, Refusal)), None)
+        return by_grammar if is_further else verdict
+    if is_read or isinstance(by_grammar, Certified):
+        return by_grammar
+    # What is lacking, as the grammar has it.
+    told = by_grammar.feedback
+    is_told = not has_reader and verdict.reason == "unsupported_sentence" and told.startswith(verdict.feedback)
+    return replace(verdict, feedback=told) if is_told else verdict
 
 
 def _bad_index(verdict: Verdict) -> int:
@@ -136,7 +128,9 @@ def _bad_index(verdict: Verdict) -> int:
 def _by_grammar(problem: Problem, attempt: Attempt) -> Verdict:
     from critics.formats.english.readings import judge_readings
 
-    return judge_readings(problem, attempt)
+    verdict = judge_readings(problem, attempt)
+    said = lines(attempt.completion, problem.question) if verdict.answer is None else ()
+    return replace(verdict, answer=verdict.answer or _last_answer(list(islice(said, MAX_SENTENCES)), problem))
 
 
 def read_english(problem: Problem, attempt: Attempt) -> Verdict:

@@ -205,7 +205,7 @@ def _by_grammar(dataset: str, context: str, question: str) -> ProblemLanguage:
         try:
             stated += _clauses(found, namer)
         except Unread as error:
-            why = f"{sentence!r}: {error}{other_language(dataset, context, question)}"
+            why = f"{sentence!r}: {error}{_remedy(dataset, context, question)}"
             raise Unreadable("context_not_read", why) from error
     try:
         goal = _clauses(said.problem.question(), namer)
@@ -298,7 +298,7 @@ def _own_reader(dataset: str, context: str, question: str, formal: Formal) -> Se
     return lambda sentence: tuple(map(clause_of, read(sentence)))
 
 
-def other_language(dataset: str, context: str, question: str) -> str:
+def _remedy(dataset: str, context: str, question: str) -> str:
     """Return a hint for a problem of an unknown data set whose text is in the language of a known one.
 
     Users must name the data set: `Every impus is not brown.` denies it of each in PrOntoQA, elsewhere perhaps of some.
