@@ -13,7 +13,6 @@ from rollout.policies.policy import ScriptedPolicy
 from rollout.records.sampling import Sampling
 from rollout.records.selection import Abstained, AnswerRule, ProvedAnswer, is_settled, majority, outcome, select
 from rollout.records.traces import Trace, read_trace
-from tools.pooled_curve import curve_figure, curve_table, point, pooled_curve
 from training.cli import app
 from training.commands.answers import Answering, Formalism, attempts_at, blind
 from training.workers.strategies import SingleAttempt
@@ -135,14 +134,6 @@ def test_who_writes_and_who_judges_must_not_know_the_answer():
 
 EACH = [PROOF, MISREAD, GUESS, PROOF, PROOF, GUESS, PROOF, PROOF, GUESS]
 """Three attempts at each of three problems."""
-
-
-def test_a_pooled_curve_adds_the_counts():
-    curves = [[{"k": 1, "proofs": point(2, answered, 1)}] for answered in (1, 2)]
-    (row,) = rows = pooled_curve(curves)
-    assert row == {"k": 1, "proofs": point(4, 3, 2)}
-    assert "| 1 | 75.0%" in curve_table(rows)
-    assert curve_figure(rows).count("<svg") == 1
 
 
 @pytest.fixture

@@ -328,4 +328,5 @@ def test_fences_plans_and_parentheses_of_honest_texts(filler: str) -> None:
 def test_a_problem_without_a_context_breaks_nothing() -> None:
     problem = Problem("p", "rationales", "", "Is Rex warm?")
     judged = judge_record(Attempt("a", problem, "english", "Rex is a cat. So Rex is warm. Answer: yes").record())
-    assert (judged["verdict"], judged["reason"]) == ("unproved", "unsupported_sentence")
+    assert (judged["verdict"], judged["reason"]) == ("error", "context_not_read")
+    assert "--columns context=NAME" in judged["feedback"]

@@ -85,7 +85,6 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     if SETTLED in problem.meta or problem.meta.get(AXIOMS):
         return _by_grammar(problem, attempt)
     verdict = read_english(problem, attempt)
-    is_unread = verdict.reason in _NOT_READ
     # Forward rules say less than the sentences do, and clauses less than formulas.
     is_weak = isinstance(verdict, Unproved) and (not has_reader or semantics_of(problem.dataset).forward)
     # The answer may stand before its proof, which the grammar looks at.
@@ -93,31 +92,40 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     is_early = EARLY in verdict.feedback or (
         verdict.reason == "skipped_steps" and first is not None and not first.index
     )
-    is_weak = is_weak or is_early
+    # The data set promises a language that the context is not in; PrOntoQA's has other rules besides its own.
     is_foreign = isinstance(verdict, CriticError) and has_reader and problem.dataset != "prontoqa"
-    if problem.formal is not None or not (is_unread or is_weak) or is_foreign:
-        # The data set promises a language that the context is not in; PrOntoQA's has other rules besides its own.
+    if problem.formal is not None or is_foreign or not (verdict.reason in _NOT_READ or is_weak or is_early):
         return verdict
     by_grammar = _by_grammar(problem, attempt)
-    is_read = is_unread and not has_reader and not isinstance(by_grammar, Malformed | CriticError)
-    if isinstance(verdict, CriticError) and isinstance(by_grammar, Malformed):
-        lost = next((each for each in read_text(problem.context) if isinstance(each, Refusal)), None)
-        if lost is None:
-            is_read = True
-        elif not has_reader:
-            why = verdict.feedback if lost.text in verdict.feedback else f"{lost.text!r}: {lost.word}: {lost.why}"
-            return replace(verdict, feedback=brief(f"{why}; in the text, {by_grammar.feedback}"))
+    if not has_reader:
+        return _of_any_context(problem, verdict, by_grammar)
+    if isinstance(verdict, CriticError) and isinstance(by_grammar, Malformed) and _lost(problem) is None:
+        return by_grammar
     # Of two readers that do not read a text whole the one that reads on says where it is lost.
     if isinstance(verdict, Malformed) and isinstance(by_grammar, Malformed | Unproved):
         found, lost = _bad_index(by_grammar), _bad_index(verdict)
         is_further = found > lost or (isinstance(by_grammar, Unproved) and found in (-1, lost))
         return by_grammar if is_further else verdict
-    if is_read or isinstance(by_grammar, Certified):
+    return by_grammar if isinstance(by_grammar, Certified) else verdict
+
+
+def _of_any_context(problem: Problem, verdict: Verdict, by_grammar: Verdict) -> Verdict:
+    """Return the grammar's verdict on a text of no data set, with the sentence of the context that it does not read."""
+    lost = None if isinstance(by_grammar, Certified) else _lost(problem)
+    if lost is None:
         return by_grammar
-    # What is lacking, as the grammar has it.
-    told = by_grammar.feedback
-    is_told = not has_reader and verdict.reason == "unsupported_sentence" and told.startswith(verdict.feedback)
-    return replace(verdict, feedback=told) if is_told else verdict
+    why = verdict.feedback if lost.text in verdict.feedback else f"{lost.text!r}: {lost.word}: {lost.why}"
+    if isinstance(by_grammar, Unproved):
+        return replace(by_grammar, feedback=brief(f"{by_grammar.feedback}; of the context this is not read: {why}"))
+    if by_grammar.reason in _NOT_READ:
+        told = why if lost.text in by_grammar.feedback else f"{why}; in the text, {by_grammar.feedback}"
+        return CriticError("context_not_read", by_grammar.answer, brief(told), reading=by_grammar.reading)
+    return by_grammar
+
+
+def _lost(problem: Problem) -> Refusal | None:
+    """Return the first sentence of the context that the grammar does not read."""
+    return next((each for each in read_text(problem.context) if isinstance(each, Refusal)), None)
 
 
 def _bad_index(verdict: Verdict) -> int:

@@ -53,7 +53,7 @@ from critics.text.english.statements import CONVENTIONS, Statements, axioms_of, 
 from critics.text.reference import text_contradicts
 from critics.verdict import Certified, CriticError, Malformed, Unproved, Verdict
 from critics.verdict.conclusion import Refusal, brief, is_wrong, refused, wrong_answer
-from critics.verdict.reading import NOT_READ, BadStep, Span, TextReading
+from critics.verdict.reading import NOT_READ, TOO_MUCH_WORK, BadStep, Span, TextReading
 
 MAX_FACTS = 30
 """Facts that are tried for one claim: each asks a solver."""
@@ -189,7 +189,8 @@ def judge_readings(problem: Problem, attempt: Attempt) -> Verdict:
         unsaid = outcome.unsaid if isinstance(verdict, Certified) else None
         return replace(verdict, reading=_reading(text, case, unsaid))
     except BadMove as bad:
-        reason = NOT_READ if bad.refusal.reason == "not_read" else bad.refusal.reason
+        said = bad.refusal.feedback.removeprefix(f"{bad.text!r}: ")
+        reason = {"not_read": NOT_READ, "solver_budget": TOO_MUCH_WORK}.get(bad.refusal.reason, said)
         first = BadStep(bad.index, bad.text, reason)
         return replace(refused(bad.refusal, problem, None), reading=_reading(text, bad.case, before=first))
     except Refusal as refusal:
