@@ -12,31 +12,19 @@ from collections.abc import Sequence
 from critics.formats.equivalence.language import Language
 from critics.replay.equivalences import regex as re_
 from critics.replay.equivalences.regex import Regex, write_regex
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.reader import canonical
-from critics.replay.first_order.syntax import (
-    Atom,
-    Compound,
-    Constant,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    Term,
-    Variable,
-    flattened,
-)
 
 LETTERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 PAIRS = {
-    Operator.AND: ("both", "and"),
-    Operator.OR: ("either", "or"),
-    Operator.XOR: ("just-one-of", "or"),
-    Operator.IMPLIES: ("if", "then"),
-    Operator.IFF: ("equally", "and"),
+    fo.Operator.AND: ("both", "and"),
+    fo.Operator.OR: ("either", "or"),
+    fo.Operator.XOR: ("just-one-of", "or"),
+    fo.Operator.IMPLIES: ("if", "then"),
+    fo.Operator.IFF: ("equally", "and"),
 }
 FIRST_WORDS = {words[0]: (operator, words[1]) for operator, words in PAIRS.items()}
-QUANTIFIERS = {Quantifier.ALL: "every", Quantifier.SOME: "some"}
+QUANTIFIERS = {fo.Quantifier.ALL: "every", fo.Quantifier.SOME: "some"}
 _KINDS = {word: quantifier for quantifier, word in QUANTIFIERS.items()}
 LINKS = ("relates", "to", "at", "by")
 """Words before each argument of a predicate that has several."""
@@ -49,7 +37,7 @@ class DescriptionError(ValueError):
 def understand(description: str, language: Language) -> str:
     """Return the canonical text of what a description in these words describes; raises `DescriptionError`."""
     words = _DescriptionWords(description.split())
-    found = write_regex(_regex(words)) if language is Language.REGEX else canonical(flattened(_formula(words, ())))
+    found = write_regex(_regex(words)) if language is Language.REGEX else canonical(fo.flattened(_formula(words, ())))
     if words.left:
         raise DescriptionError(f"{words.left[0]!r} follows a description that is complete")
     return found
@@ -73,32 +61,32 @@ class _DescriptionWords:
         return bool(self.left) and self.left[0] == word
 
 
-def _formula(words: _DescriptionWords, bound: tuple[str, ...]) -> Formula:
+def _formula(words: _DescriptionWords, bound: tuple[str, ...]) -> fo.Formula:
     word = words.next()
     if word == "not":
-        return Not(_formula(words, bound))
+        return fo.Not(_formula(words, bound))
     if word in FIRST_WORDS:
         operator, between = FIRST_WORDS[word]
         one = _formula(words, bound)
         words.expect(between)
-        return Compound(operator, (one, _formula(words, bound)))
+        return fo.Compound(operator, (one, _formula(words, bound)))
     if word == "for":
         kind, variable = words.next(), words.next()
         if kind not in _KINDS:
             raise DescriptionError(f"{kind!r} is neither 'every' nor 'some'")
-        return Quantified(_KINDS[kind], variable, _formula(words, (*bound, variable)))
-    return Atom(word, _arguments(words, bound))
+        return fo.Quantified(_KINDS[kind], variable, _formula(words, (*bound, variable)))
+    return fo.Atom(word, _arguments(words, bound))
 
 
-def _arguments(words: _DescriptionWords, bound: tuple[str, ...]) -> tuple[Term, ...]:
-    def term() -> Term:
+def _arguments(words: _DescriptionWords, bound: tuple[str, ...]) -> tuple[fo.Term, ...]:
+    def term() -> fo.Term:
         name = words.next()
-        return Variable(name) if name in bound else Constant(name)
+        return fo.Variable(name) if name in bound else fo.Constant(name)
 
     if words.next_is("holds-of"):
         words.next()
         return (term(),)
-    found: list[Term] = []
+    found: list[fo.Term] = []
     for link in LINKS:
         if not words.next_is(link):
             break

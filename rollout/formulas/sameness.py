@@ -14,20 +14,7 @@ from typing import NamedTuple
 
 from critics.formats.equivalence.sampling import MAX_ATOMS, column, holding, joined, sampled_difference
 from critics.replay.equivalences.regex import Regex, write_regex
-from critics.replay.first_order.syntax import (
-    Application,
-    Atom,
-    Compound,
-    Equality,
-    Formula,
-    FormulaError,
-    Not,
-    Operator,
-    Quantified,
-    Term,
-    Variable,
-    subformulas,
-)
+from critics.replay.first_order import syntax as fo
 
 _PRIME = (1 << 61) - 1
 _FACTOR = 0xBF58476D1CE4E5B9
@@ -47,7 +34,7 @@ def word_number(word: str) -> int:
     return int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big") % _PRIME
 
 
-def atom_number(atom: Atom) -> int:
+def atom_number(atom: fo.Atom) -> int:
     """Return a number for an atom, whatever its variables are called.
 
     The sum over a formula's atoms decides to which split it belongs: rewriting that keeps the atoms never carries one
@@ -55,16 +42,16 @@ def atom_number(atom: Atom) -> int:
     """
     number = word_number(atom.predicate)
     for term in atom.arguments:
-        number = (number * _FACTOR + (0 if isinstance(term, Variable) else word_number(_name(term)))) % _PRIME
+        number = (number * _FACTOR + (0 if isinstance(term, fo.Variable) else word_number(_name(term)))) % _PRIME
     return number
 
 
-def order_key(formula: Formula) -> int:
+def order_key(formula: fo.Formula) -> int:
     """Return the key under which order and groups of operands, and names of bound variables, do not count."""
     return _numbered(formula, lambda symbol: word_number(symbol[1]), ()).number
 
 
-def names_key(formula: Formula) -> int:
+def names_key(formula: fo.Formula) -> int:
     """Return the key under which names do not count either."""
     colour: _Colour = _colour_of_kind
     for _ in range(_ROUNDS):
@@ -84,14 +71,14 @@ def regex_names_key(regex: Regex) -> str:
     return "".join(letters.setdefault(c, str(len(letters))) if c.isdigit() else c for c in write_regex(regex))
 
 
-def is_constant(formula: Formula) -> bool:
+def is_constant(formula: fo.Formula) -> bool:
     """Say whether a formula may hold always or never: false only where it was seen to hold and to fail."""
-    parts = list(subformulas(formula))
-    atoms = [part for part in parts if isinstance(part, Atom)]
-    return is_constant_over(formula, atoms, quantified=any(isinstance(part, Quantified) for part in parts))
+    parts = list(fo.subformulas(formula))
+    atoms = [part for part in parts if isinstance(part, fo.Atom)]
+    return is_constant_over(formula, atoms, quantified=any(isinstance(part, fo.Quantified) for part in parts))
 
 
-def is_constant_over(formula: Formula, atoms: Sequence[Atom], *, quantified: bool) -> bool:
+def is_constant_over(formula: fo.Formula, atoms: Sequence[fo.Atom], *, quantified: bool) -> bool:
     """Say the same where its atoms, the very objects that stand in it, are known, and whether it has quantifiers."""
     if not quantified:
         return not _varies_by_atoms(formula, atoms)
@@ -104,7 +91,7 @@ def is_constant_over(formula: Formula, atoms: Sequence[Atom], *, quantified: boo
     return holding(formula, 2, _MODELS, _over_two_objects) in (0, everywhere) and not _varies(formula)
 
 
-def _varies_by_atoms(formula: Formula, atoms: Sequence[Atom]) -> bool:
+def _varies_by_atoms(formula: fo.Formula, atoms: Sequence[fo.Atom]) -> bool:
     """Say whether a formula without its quantifiers depends on its atoms, taken for propositions."""
     spelled = [_spelled(atom) for atom in atoms]
     numbers = {names: number for number, names in enumerate(dict.fromkeys(spelled))}
@@ -116,23 +103,23 @@ def _varies_by_atoms(formula: Formula, atoms: Sequence[Atom]) -> bool:
     return _value(formula, columns, everywhere) not in (0, everywhere)
 
 
-def _spelled(atom: Atom) -> Hashable:
+def _spelled(atom: fo.Atom) -> Hashable:
     """Return an atom's names, which are looked up sooner than the atom."""
     return (atom.predicate, *map(_name, atom.arguments)) if atom.arguments else atom.predicate
 
 
-def _value(formula: Formula, given: Mapping[int, int], everywhere: int) -> int:
+def _value(formula: fo.Formula, given: Mapping[int, int], everywhere: int) -> int:
     """Return in which cases a formula holds, given those of its atoms by their identity; quantifiers say nothing."""
     # Tests of the type and no `match`, here and below: generating a formula is walking it a dozen times.
-    if isinstance(formula, Atom):
+    if isinstance(formula, fo.Atom):
         return given[id(formula)]
-    if isinstance(formula, Not):
+    if isinstance(formula, fo.Not):
         return everywhere ^ _value(formula.body, given, everywhere)
-    if isinstance(formula, Compound):
+    if isinstance(formula, fo.Compound):
         return joined(
             formula.operator, [_value(operand, given, everywhere) for operand in formula.operands], everywhere
         )
-    return _value(formula.body, given, everywhere) if isinstance(formula, Quantified) else everywhere
+    return _value(formula.body, given, everywhere) if isinstance(formula, fo.Quantified) else everywhere
 
 
 @lru_cache(maxsize=64)
@@ -141,7 +128,7 @@ def _random_columns(num: int) -> list[int]:
     return [rng.getrandbits(_CASES) for _ in range(num)]
 
 
-def _varies_over_one_object(formula: Formula, atoms: Sequence[Atom]) -> bool:
+def _varies_over_one_object(formula: fo.Formula, atoms: Sequence[fo.Atom]) -> bool:
     """Say whether a formula depends on its predicates where there is one object, so that quantifiers say nothing."""
     numbers = {name: number for number, name in enumerate(sorted({atom.predicate for atom in atoms}))}
     columns = {id(atom): column(numbers[atom.predicate], len(numbers)) for atom in atoms}
@@ -149,11 +136,11 @@ def _varies_over_one_object(formula: Formula, atoms: Sequence[Atom]) -> bool:
     return _value(formula, columns, everywhere) not in (0, everywhere)
 
 
-def _over_two_objects(atom: Atom | Equality, objects: Mapping[str, int]) -> int:
+def _over_two_objects(atom: fo.Atom | fo.Equality, objects: Mapping[str, int]) -> int:
     """Return in which models an atom holds; a constant names an object by its name's number."""
-    if isinstance(atom, Equality):
+    if isinstance(atom, fo.Equality):
         return 0
-    row = [objects[t.name] if isinstance(t, Variable) else word_number(_name(t)) & 1 for t in atom.arguments]
+    row = [objects[t.name] if isinstance(t, fo.Variable) else word_number(_name(t)) & 1 for t in atom.arguments]
     return _random_table(atom.predicate, tuple(row))
 
 
@@ -173,13 +160,13 @@ def _random_table(predicate: str, row: tuple[int, ...]) -> int:
     return found
 
 
-def _varies(formula: Formula) -> bool:
+def _varies(formula: fo.Formula) -> bool:
     """Look for a finite model in which the formula holds, and for one in which it fails."""
-    fresh = Atom("constant_of_its_own")
-    never = Compound(Operator.AND, (fresh, Not(fresh)))
+    fresh = fo.Atom("constant_of_its_own")
+    never = fo.Compound(fo.Operator.AND, (fresh, fo.Not(fresh)))
     try:
-        return all(sampled_difference(formula, other) is not None for other in (never, Not(never)))
-    except FormulaError:
+        return all(sampled_difference(formula, other) is not None for other in (never, fo.Not(never)))
+    except fo.FormulaError:
         return False
 
 
@@ -200,26 +187,26 @@ class _Node(NamedTuple):
     parts: "tuple[_Node, ...]"
 
 
-def _numbered(formula: Formula, colour: _Colour, bound: tuple[str, ...]) -> _Node:
+def _numbered(formula: fo.Formula, colour: _Colour, bound: tuple[str, ...]) -> _Node:
     match formula:
-        case Atom(predicate, arguments):
+        case fo.Atom(predicate, arguments):
             symbol = ("p", predicate)
             terms = [_term_number(term, colour, bound) for term in arguments]
-            names = [("c", _name(term)) for term in arguments if not isinstance(term, Variable)]
+            names = [("c", _name(term)) for term in arguments if not isinstance(term, fo.Variable)]
             return _Node(_mixed(colour(symbol), *terms), (symbol, *names), ())
-        case Not(body):
+        case fo.Not(body):
             part = _numbered(body, colour, bound)
             return _Node(_mixed(3, part.number), (), (part,))
-        case Quantified(quantifier, variable, body):
+        case fo.Quantified(quantifier, variable, body):
             part = _numbered(body, colour, (*bound, variable))
             return _Node(_mixed(word_number(quantifier.value), part.number), (), (part,))
-        case Compound(operator, operands):
+        case fo.Compound(operator, operands):
             parts = tuple([_numbered(operand, colour, bound) for operand in operands])
             numbers = [part.number for part in parts]
-            if operator is not Operator.IMPLIES:
+            if operator is not fo.Operator.IMPLIES:
                 numbers = [sum(numbers) % _PRIME]
             return _Node(_mixed(word_number(operator.value), *numbers), (), parts)
-        case Equality(left, right):
+        case fo.Equality(left, right):
             sides = [_term_number(side, colour, bound) for side in (left, right)]
             return _Node(_mixed(7, sum(sides) % _PRIME), (), ())
 
@@ -233,14 +220,14 @@ def _spread(node: _Node, above: int, found: dict[_Symbol, int]) -> None:
         _spread(part, here, found)
 
 
-def _term_number(term: Term, colour: _Colour, bound: tuple[str, ...]) -> int:
+def _term_number(term: fo.Term, colour: _Colour, bound: tuple[str, ...]) -> int:
     """Return a variable's number by its binder, whatever its name, and a constant's by its colour."""
-    if isinstance(term, Variable):
+    if isinstance(term, fo.Variable):
         return word_number(f"bound by {len(bound) - 1 - bound[::-1].index(term.name)}")
     return colour(("c", _name(term)))
 
 
-def _name(term: Term) -> str:
-    if not isinstance(term, Application):
+def _name(term: fo.Term) -> str:
+    if not isinstance(term, fo.Application):
         return term.name
     raise ValueError("generated formulas have no functions")

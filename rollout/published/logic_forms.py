@@ -12,20 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
 from critics.problem import Problem, is_list
+from critics.replay.first_order import syntax as fo
 from critics.replay.first_order.parser import parse
-from critics.replay.first_order.syntax import (
-    Atom,
-    Compound,
-    Equality,
-    Formula,
-    FormulaError,
-    Not,
-    Operator,
-    Quantified,
-    Quantifier,
-    affirmative,
-    subformulas,
-)
 
 LogicClass = Literal[
     "conditional",
@@ -44,82 +32,84 @@ LOGIC_CLASSES: tuple[LogicClass, ...] = get_args(LogicClass)
 BACKGROUND_MARK = "[BG]"
 _ALIAS = re.compile(r"(?:Also|Commonly)?KnownAs|AnotherName(?:For|Of)?|(?:Is)?SameAs|AlsoCalled", re.IGNORECASE)
 """Predicates that annotators write where they mean =."""
-_ALTERNATIVES = (Operator.OR, Operator.XOR)
+_ALTERNATIVES = (fo.Operator.OR, fo.Operator.XOR)
 
 
-def form_of(formula: Formula) -> LogicClass:
+def form_of(formula: fo.Formula) -> LogicClass:
     """Return the class of a statement by its formula alone; never `background`."""
-    quantifiers = [part.quantifier for part in subformulas(affirmative(formula)) if isinstance(part, Quantified)]
-    if quantifiers.count(Quantifier.ALL) > 1:
+    quantifiers = [
+        part.quantifier for part in fo.subformulas(fo.affirmative(formula)) if isinstance(part, fo.Quantified)
+    ]
+    if quantifiers.count(fo.Quantifier.ALL) > 1:
         return "several-variables"
-    if any(isinstance(part, Equality) or _is_alias(part) for part in subformulas(formula)):
+    if any(isinstance(part, fo.Equality) or _is_alias(part) for part in fo.subformulas(formula)):
         return "equality"
-    if Quantifier.SOME in quantifiers:
+    if fo.Quantifier.SOME in quantifiers:
         return "existential"
     return _matrix_form(*_parts(formula))
 
 
-def _is_alias(part: Formula) -> bool:
-    return isinstance(part, Atom) and len(part.arguments) == 2 and _ALIAS.fullmatch(part.predicate) is not None
+def _is_alias(part: fo.Formula) -> bool:
+    return isinstance(part, fo.Atom) and len(part.arguments) == 2 and _ALIAS.fullmatch(part.predicate) is not None
 
 
-def _parts(formula: Formula) -> tuple[Formula | None, Formula, bool]:
+def _parts(formula: fo.Formula) -> tuple[fo.Formula | None, fo.Formula, bool]:
     """Return condition (None where there is none) and consequence, and whether a quantifier stands before them."""
     general = False
     while True:
         match formula:
-            case Quantified(Quantifier.ALL, _, body):
+            case fo.Quantified(fo.Quantifier.ALL, _, body):
                 formula, general = body, True
-            case Not(Quantified(Quantifier.SOME, _, body)):
-                formula, general = Not(body), True
-            case Not(Not(body)):
+            case fo.Not(fo.Quantified(fo.Quantifier.SOME, _, body)):
+                formula, general = fo.Not(body), True
+            case fo.Not(fo.Not(body)):
                 formula = body
-            case Compound(Operator.IMPLIES, (condition, consequence)):
+            case fo.Compound(fo.Operator.IMPLIES, (condition, consequence)):
                 return condition, consequence, general
             case _:
                 return None, formula, general
 
 
-def _matrix_form(condition: Formula | None, consequence: Formula, general: bool) -> LogicClass:
+def _matrix_form(condition: fo.Formula | None, consequence: fo.Formula, general: bool) -> LogicClass:
     sides = (consequence,) if condition is None else (condition, consequence)
     if any(map(_is_nested, sides)):
         return "nested"
     match consequence:
-        case Compound(Operator.IMPLIES):
+        case fo.Compound(fo.Operator.IMPLIES):
             return "nested"
-        case Not(Compound(Operator.AND)) if not general or condition is not None:
+        case fo.Not(fo.Compound(fo.Operator.AND)) if not general or condition is not None:
             return "exclusion"
-        case Not():
+        case fo.Not():
             return "negation"
-        case Compound(operator) if operator in _ALTERNATIVES:
+        case fo.Compound(operator) if operator in _ALTERNATIVES:
             return "disjunction"
-        case Compound(Operator.AND, operands) if any(isinstance(operand, Not) for operand in operands):
+        case fo.Compound(fo.Operator.AND, operands) if any(isinstance(operand, fo.Not) for operand in operands):
             return "negation"
         case _:
             return "conditional"
 
 
-def _is_nested(side: Formula) -> bool:
+def _is_nested(side: fo.Formula) -> bool:
     """Say whether a compound has a part that is one of another kind, negated ones included."""
     match side:
-        case Not(body):
+        case fo.Not(body):
             return _is_nested(body)
-        case Compound(Operator.AND, operands):
-            return any(_joins(operand, {Operator.AND}) for operand in operands)
-        case Compound(operator, operands) if operator in _ALTERNATIVES:
+        case fo.Compound(fo.Operator.AND, operands):
+            return any(_joins(operand, {fo.Operator.AND}) for operand in operands)
+        case fo.Compound(operator, operands) if operator in _ALTERNATIVES:
             return any(_joins(operand, set(_ALTERNATIVES)) for operand in operands)
-        case Compound(operands=operands):
-            return any(_joins(operand, set[Operator]()) for operand in operands)
+        case fo.Compound(operands=operands):
+            return any(_joins(operand, set[fo.Operator]()) for operand in operands)
         case _:
             return False
 
 
-def _joins(formula: Formula, alike: set[Operator]) -> bool:
+def _joins(formula: fo.Formula, alike: set[fo.Operator]) -> bool:
     """Say whether a formula is a compound by another operator than these, or has one inside."""
     match formula:
-        case Not(body):
+        case fo.Not(body):
             return _joins(body, set())
-        case Compound(operator, operands):
+        case fo.Compound(operator, operands):
             return operator not in alike or any(_joins(operand, alike) for operand in operands)
         case _:
             return False
@@ -139,7 +129,7 @@ def statement_classes(sentences: Sequence[str], formulas: Sequence[str]) -> list
 def _read_form(text: str) -> LogicClass | None:
     try:
         return form_of(parse(text).formula)
-    except FormulaError:
+    except fo.FormulaError:
         return None
 
 

@@ -13,17 +13,7 @@ from critics.formats.english.reasons import can_apply, has_idle_part, is_idle, i
 from critics.logic.first_order.knowledge import Knowledge
 from critics.logic.first_order.shapes import asks_for, conditions, converses, is_existential, is_fact, of_some, stronger
 from critics.logic.first_order.solvers import Answer
-from critics.replay.first_order.syntax import (
-    Compound,
-    Formula,
-    Not,
-    Operator,
-    conjuncts,
-    constants,
-    key,
-    negated,
-    predicates,
-)
+from critics.replay.first_order import syntax as fo
 from critics.text.english import moves
 from critics.text.english.statements import possibility, ruled_out, speaks_of_abilities
 from critics.verdict import Malformed, Unproved
@@ -43,10 +33,10 @@ class Reasoner(Naming):
         self._has_abilities = speaks_of_abilities((*case.premises, case.goal))
         modal = [each for each in (*case.premises, case.goal) if possibility(each) is not None]
         self._has_modals = bool(modal)
-        self._permitted = {name for each in modal for name in predicates(each) if name.startswith(("may ", "can "))}
+        self._permitted = {name for each in modal for name in fo.predicates(each) if name.startswith(("may ", "can "))}
         self.individuals, self.silent = {}, {}
         super().__init__(case, Knowledge(case.premises, [*formulas, *possible, *idle, case.goal], case.num_granted))
-        self.last_claims: list[Formula] = []
+        self.last_claims: list[fo.Formula] = []
         self.value: str | None = None
         self.is_final = False
         self.before: moves.Move | None = None
@@ -56,11 +46,11 @@ class Reasoner(Naming):
         """First sentence that calls something unknown: its place and its words."""
         self.hoped: tuple[int, str] | None = None
         """The first sentence that concludes what is asked before it is proved."""
-        self.early: tuple[int, str, Formula] | None = None
+        self.early: tuple[int, str, fo.Formula] | None = None
         """The first answer, said before its proof: its place, its words, and what it says."""
         self.applied: tuple[str | None, list[int]] | None = None
         """Whom a rule is said to apply to, and the places of the rules that may be meant."""
-        self.aside: Formula | None = None
+        self.aside: fo.Formula | None = None
         """The last question that is a step on the way."""
         self.is_aside = False
         """True right behind another question than the one that is to be answered."""
@@ -109,7 +99,7 @@ class Reasoner(Naming):
             raise Refusal(Unproved, "goal_not_reached", "the text gives no reason for its answer")
         return Outcome(self.value, tuple(self.steps), tuple(self.unsaid))
 
-    def _move(self, move: moves.Move, formula: Formula | None) -> None:
+    def _move(self, move: moves.Move, formula: fo.Formula | None) -> None:
         if self.is_final and not isinstance(move, moves.Judged):
             raise self._bad("answer_in_context", "the text goes on after its answer")
         match move:
@@ -133,12 +123,12 @@ class Reasoner(Naming):
                 pass
             case moves.Aim():
                 self._check_force(move.force)
-                self.is_aside = formula is not None and key(formula) != key(self.case.goal)
+                self.is_aside = formula is not None and fo.key(formula) != fo.key(self.case.goal)
                 self._refuse_if(self.is_aside and not move.on_the_way, "the question is another")
                 self.aside = formula if self.is_aside else None
                 # Attack: show that Rex is a fish, of whom the premises say that he is none.
                 to_show = formula if self.is_aside and move.force == "aims" else None
-                if to_show and self.known.gives(negated(to_show), range(self.known.num_premises)):
+                if to_show and self.known.gives(fo.negated(to_show), range(self.known.num_premises)):
                     raise self._bad("unsupported_sentence", "the premises deny what is to be shown")
                 return
             case moves.Assumed() if formula is not None:
@@ -151,16 +141,16 @@ class Reasoner(Naming):
                 raise self._bad("unsupported_sentence", "nothing is assumed that could be contradicted")
             case moves.Contradicts(step=int(step)):
                 # Attack: step 1 says something else.
-                said = [key(part) for each in self.labels.get(-step, ()) for part in conjuncts(each)]
-                if not isinstance(self.before, moves.Aim) or key(negated(self.case.goal)) not in said:
+                said = [fo.key(part) for each in self.labels.get(-step, ()) for part in fo.conjuncts(each)]
+                if not isinstance(self.before, moves.Aim) or fo.key(fo.negated(self.case.goal)) not in said:
                     raise self._bad("unsupported_sentence", "that step does not deny it")
             case moves.Contradicts():
                 if move.of_context and not isinstance(self.before, moves.Aim):
                     raise self._bad("unsupported_sentence", "what contradicts the context is not said")
                 places = [at for number in move.cited for at in self._numbered(number)]
-                if places and not self.known.gives(negated(formula or self.case.goal), places):
+                if places and not self.known.gives(fo.negated(formula or self.case.goal), places):
                     raise self._bad("unsupported_sentence", "the premise that is cited does not contradict it")
-                self._supported(negated(formula or self.case.goal), ())
+                self._supported(fo.negated(formula or self.case.goal), ())
                 self.num_moves += 1
             case moves.Judged():
                 self._judged(move, formula)
@@ -173,11 +163,11 @@ class Reasoner(Naming):
     def _check_unused(self, move: moves.Unused) -> None:
         """Hold that the rule said last is of no use: its conditions are not met, or no later claim needs it."""
         if move.others:
-            told = {key(part) for claim in self.claims for part in (claim, *conjuncts(claim))}
-            self._set_aside({place for place in self.known.rules if key(self.known.formulas[place]) not in told})
+            told = {fo.key(part) for claim in self.claims for part in (claim, *fo.conjuncts(claim))}
+            self._set_aside({place for place in self.known.rules if fo.key(self.known.formulas[place]) not in told})
             return
         rule = next((claim for claim in reversed(self.claims) if not is_fact(claim)), None)
-        place = None if rule is None else self.known.keys.get(key(rule))
+        place = None if rule is None else self.known.keys.get(fo.key(rule))
         if rule is None or place is None:
             # It is some rule of the context that is meant.
             self._not_known(moves.NotKnown("", both_ways=False, of_last=True), None)
@@ -186,22 +176,22 @@ class Reasoner(Naming):
         if not move.unmet:
             self._set_aside({place})
             return
-        spoken = {name for claim in (*self.claims[self.num_before :], self.case.goal) for name in constants(claim)}
+        spoken = {name for claim in (*self.claims[self.num_before :], self.case.goal) for name in fo.constants(claim)}
         is_named = move.who is not None and move.who not in ("him", "her", "it", "them", "us")
         named = {str(move.who).lower()} if is_named else spoken
         self._refuse_if(can_apply(self.known, rule, named), "the rule does apply")
 
-    def _check_source(self, move: moves.NoSource, formula: Formula) -> None:
+    def _check_source(self, move: moves.NoSource, formula: fo.Formula) -> None:
         """Hold that no premise says or concludes something to the premises; it is no claim of its own."""
         self.claimed = None
         last = self.claims[-1] if move.of_last and self.claims else None
-        others = [each for each in self.case.premises if last is None or key(each) != key(last)]
+        others = [each for each in self.case.premises if last is None or fo.key(each) != fo.key(last)]
         is_other = move.of_last and (last is None or not says(last, formula, move))
         self._refuse_if(is_other, "that premise does not say so")
         if move.sources == "any":
-            is_said = any(predicates(formula) & predicates(each) for each in others)
+            is_said = any(fo.predicates(formula) & fo.predicates(each) for each in others)
         else:
-            signs = (formula, negated(formula)) if move.both_ways else (formula,)
+            signs = (formula, fo.negated(formula)) if move.both_ways else (formula,)
             is_said = any(says(each, sign, move) for each in others for sign in signs)
         self._refuse_if(is_said, "a premise says so")
         self.num_moves += 1
@@ -211,14 +201,16 @@ class Reasoner(Naming):
     def _check_force(self, force: str) -> None:
         """Hold the question, said again as what is to be shown or was shown, to it."""
         # Attack: say what was refuted once more, in the guise of the question.
-        self._refuse_if(force != "asks" and key(negated(self.case.goal)) in self.known.keys, "its denial is proved")
-        if force == "concludes" and self.claims and key(self.case.goal) not in self.known.keys:
+        self._refuse_if(
+            force != "asks" and fo.key(fo.negated(self.case.goal)) in self.known.keys, "its denial is proved"
+        )
+        if force == "concludes" and self.claims and fo.key(self.case.goal) not in self.known.keys:
             self.hoped = self.hoped or (self.index, self.text)
 
-    def _claim(self, move: moves.Claim, formula: Formula) -> None:
+    def _claim(self, move: moves.Claim, formula: fo.Formula) -> None:
         formula = formula if self._has_modals else ruled_out(formula, of_abilities=self._has_abilities)
-        is_imagined = _WOULD.search(move.text) is not None and self.known.named.isdisjoint(constants(formula))
-        is_imagined &= not any("would " in name for name in predicates(formula))
+        is_imagined = _WOULD.search(move.text) is not None and self.known.named.isdisjoint(fo.constants(formula))
+        is_imagined &= not any("would " in name for name in fo.predicates(formula))
         told = of_some(formula) if is_imagined and re.match("[Ii]f (?:some|an?) ", move.text) else formula
         if is_imagined and self.supposed is None and not conditions(told):
             self._imagined(formula)
@@ -226,7 +218,7 @@ class Reasoner(Naming):
         if self.supposed is not None and (move.of_cases or self.supposed.is_condition_of(formula)):
             self._close()
         # Suppose Rex were warm; he would bark, but he does not. So he is not warm.
-        if self.supposed is not None and move.inferred and key(formula) == key(negated(self.supposed.assumed)):
+        if self.supposed is not None and move.inferred and fo.key(formula) == fo.key(fo.negated(self.supposed.assumed)):
             self._refute(self.supposed, moves.Contradicts(""), None)
             return
         is_plain = not (move.inferred or move.promise or move.cited or move.because or self.claims or self.supposed)
@@ -238,7 +230,7 @@ class Reasoner(Naming):
         premises = self.known.given()
         self.num_moves += 1
         if possible is not None:
-            both = (possible, Not(possible))
+            both = (possible, fo.Not(possible))
             is_open = all(self.known.follows(each, premises) is Answer.SATISFIABLE for each in both)
             if is_given or move.cited or move.because or not is_open:
                 # Attack: say of what is so, or cannot be so, that it may be so.
@@ -252,47 +244,47 @@ class Reasoner(Naming):
             self._rests(formula, move)
         elif move.inferred and not move.cited and is_unfounded(self.known, formula, self.claims):
             raise self._bad("unsupported_sentence", "it does not follow from what is said before it")
-        if key(formula) != key(self.case.goal) and is_idle(self.known, told):
+        if fo.key(formula) != fo.key(self.case.goal) and is_idle(self.known, told):
             # Attack: if Ned is a newt then Pip is a bird, of a Pip that is one.
             raise self._bad("unsupported_sentence", "it says less than what is known")
         if cited:
-            reasons = [part for claim in self.claims[len(self.claims) - move.because :] for part in conjuncts(claim)]
-            beside = [self.known.keys[key(part)] for part in reasons if key(part) in self.known.keys]
-            why = miscited(self.known, conjuncts(formula), groups, beside)
+            reasons = [part for claim in self.claims[len(self.claims) - move.because :] for part in fo.conjuncts(claim)]
+            beside = [self.known.keys[fo.key(part)] for part in reasons if fo.key(part) in self.known.keys]
+            why = miscited(self.known, fo.conjuncts(formula), groups, beside)
             self._refuse_if(why is not None, why or "")
-        for part in conjuncts(formula):
+        for part in fo.conjuncts(formula):
             self._refuse_if(is_given and not cited and not is_stated(self.known, part), "no premise says so")
             is_drawn = move.inferred and not move.because
             support = self._supported(part, cited, len(self.claims) if is_drawn else move.because, is_drawn)
             self._check_read_out(part, move, support)
             stands = support is not None and support < self.known.num_premises
-            is_premise = stands and key(part) == key(self.known.formulas[support or 0])
+            is_premise = stands and fo.key(part) == fo.key(self.known.formulas[support or 0])
             if move.inferred and not move.cited and is_premise and self._is_guised(part, move):
                 # Attack: a premise of the context in the guise of a conclusion: Tom is kind, so Tom is a cat.
                 raise self._bad("unsupported_sentence", "it stands in the context, and does not follow from this")
 
-        if is_imagined and isinstance(told, Compound):
+        if is_imagined and isinstance(told, fo.Compound):
             self.would = Supposition(told.operands[0], 0, [told.operands[1]])
 
-    def _possibility(self, formula: Formula) -> Formula | None:
+    def _possibility(self, formula: fo.Formula) -> fo.Formula | None:
         """Return what a claim says may be so, but for what the problem itself says that one may: drive a scooter."""
-        return None if self._permitted & predicates(formula) else possibility(formula)
+        return None if self._permitted & fo.predicates(formula) else possibility(formula)
 
-    def _check_read_out(self, part: Formula, move: moves.Claim, rule: int | None) -> None:
+    def _check_read_out(self, part: fo.Formula, move: moves.Claim, rule: int | None) -> None:
         """Hold a step to the rules that were just read out, where some were."""
-        if rule is not None and key(part) == key(self.known.formulas[rule]):
+        if rule is not None and fo.key(part) == fo.key(self.known.formulas[rule]):
             if rule < self.known.num_premises and not is_fact(part):
                 self.read_out.add(rule)
             return
         if rule is not None and not move.inferred and (is_existential(part) or not is_fact(part)):
             # An instance of a rule is read out like the rule. Attack: some dogs bark, so Rex barks.
-            self.read_out |= {self.known.keys[key(part)], *(() if is_existential(part) else (rule,))}
+            self.read_out |= {self.known.keys[fo.key(part)], *(() if is_existential(part) else (rule,))}
             return
-        facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(part)]
+        facts = [place for place in self.known.facts if fo.key(self.known.formulas[place]) != fo.key(part)]
         if self.applied is not None:
             (who, places), self.applied = self.applied, None
             is_by_it = any(self.known.gives(part, [*facts, at]) and not self.known.gives(part, facts) for at in places)
-            if not is_by_it or (who is not None and who.lower() not in constants(part)):
+            if not is_by_it or (who is not None and who.lower() not in fo.constants(part)):
                 # Attack: the first rule applies to Rex, so Tom is a mammal.
                 raise self._bad("unsupported_sentence", "it does not follow by the rule that is said to apply")
         said, self.read_out = self.read_out, set()
@@ -305,20 +297,22 @@ class Reasoner(Naming):
             # Attack: read out one rule and use another.
             raise self._bad("unsupported_sentence", "it does not follow by the rule that was read out")
 
-    def _rests(self, formula: Formula, move: moves.Claim | moves.Judged) -> None:
+    def _rests(self, formula: fo.Formula, move: moves.Claim | moves.Judged) -> None:
         """Hold a claim to the reasons that are given for it: with facts and one rule they give it, and none is idle."""
         claims = self.claims[-move.because :]
-        reasons = [part for reason in claims for part in conjuncts(reason)]
-        if re.match("there", move.text or "") and key(formula) in map(key, reasons):  # some cats bark, so there is one
+        reasons = [part for reason in claims for part in fo.conjuncts(reason)]
+        if re.match("there", move.text or "") and fo.key(formula) in map(
+            fo.key, reasons
+        ):  # some cats bark, so there is one
             return
-        if move.loosely and not any(map(self._possibility, reasons)) and key(formula) not in map(key, reasons):
+        if move.loosely and not any(map(self._possibility, reasons)) and fo.key(formula) not in map(fo.key, reasons):
             # Attack: Ned is a newt, so Pip is a bird; Tom is smart and blue, so he is kind, of who is smart and cold.
             is_vain = len(claims) == 1 and has_idle_part(self.known, formula, reasons)
             self._refuse_if(is_unfounded(self.known, formula, claims), "it does not follow from what stands before it")
             self._refuse_if(is_vain, "it does not need all that stands before it")
             return
-        own = [self.known.keys[key(part)] for part in reasons if key(part) in self.known.keys]
-        facts = [place for place in self.known.facts if key(self.known.formulas[place]) != key(formula)]
+        own = [self.known.keys[fo.key(part)] for part in reasons if fo.key(part) in self.known.keys]
+        facts = [place for place in self.known.facts if fo.key(self.known.formulas[place]) != fo.key(formula)]
         given = tuple(place for place in own if place in self.known.rules)
         # Attack: Pip is a bird because Pip is a bird; since Ned is a newt, Pip is a bird.
         rules = [given] if given else [(), *((place,) for place in self.known.rules)]
@@ -331,31 +325,31 @@ class Reasoner(Naming):
             said = self.known.formulas[place]
             others = [*(other for other in facts if not self.known.gives(said, [other])), *(found or ())]
             is_idle = is_idle or self.known.gives(formula, others) or not self.known.gives(formula, [*others, place])
-        if is_idle or key(formula) in map(key, reasons) or any(map(self._possibility, reasons)):
+        if is_idle or fo.key(formula) in map(fo.key, reasons) or any(map(self._possibility, reasons)):
             raise self._bad("unsupported_sentence", "the reasons that it gives are not those that it needs")
 
-    def _is_guised(self, part: Formula, move: moves.Claim) -> bool:
+    def _is_guised(self, part: fo.Formula, move: moves.Claim) -> bool:
         """Say whether a premise is said to follow that is not asked, nor follows from what the text has told."""
-        others = [claim for claim in self.claims if key(claim) != key(part)]
-        own = [place for claim in others if (place := self.known.keys.get(key(claim))) is not None]
-        told = {key(step.says) for step in self.steps[:-1]}
-        recent = {key(each) for claim in self.last_claims for each in (claim, *conjuncts(claim))}
-        is_told = key(part) in (recent if move.of_last else told)
+        others = [claim for claim in self.claims if fo.key(claim) != fo.key(part)]
+        own = [place for claim in others if (place := self.known.keys.get(fo.key(claim))) is not None]
+        told = {fo.key(step.says) for step in self.steps[:-1]}
+        recent = {fo.key(each) for claim in self.last_claims for each in (claim, *fo.conjuncts(claim))}
+        is_told = fo.key(part) in (recent if move.of_last else told)
         return not is_told and not self.known.gives(part, own)
 
-    def _not_known(self, move: moves.NotKnown, told: Formula | None) -> None:
+    def _not_known(self, move: moves.NotKnown, told: fo.Formula | None) -> None:
         premises = self.known.given()
         formula = self.case.goal if told is None else told
         # Whether Tom is a cat or is warm: neither is known.
-        each_of: tuple[Formula, ...] = (formula,)
-        if move.both_ways and isinstance(formula, Compound) and formula.operator is Operator.OR:
+        each_of: tuple[fo.Formula, ...] = (formula,)
+        if move.both_ways and isinstance(formula, fo.Compound) and formula.operator is fo.Operator.OR:
             each_of += formula.operands
-        sides = [side for each in each_of for side in ((each, negated(each)) if move.both_ways else (each,))]
+        sides = [side for each in each_of for side in ((each, fo.negated(each)) if move.both_ways else (each,))]
         is_asked = any(map(self._is_asked, each_of))
-        if move.of_last and is_asked and not any(self._told_last(each) for each in (formula, negated(formula))):
+        if move.of_last and is_asked and not any(self._told_last(each) for each in (formula, fo.negated(formula))):
             # That the last sentence does not settle the question tells why the text goes on.
             self.num_moves += 1
-            both = (formula, negated(formula))
+            both = (formula, fo.negated(formula))
             self.is_open |= all(self.known.follows(each, premises) is Answer.SATISFIABLE for each in both)
             return
         if any(self.known.follows(each, premises) is not Answer.SATISFIABLE for each in sides):
@@ -372,10 +366,12 @@ class Reasoner(Naming):
         self.left_open = is_asked and move.both_ways
         self.is_open = self.is_open or is_asked
 
-    def _told_last(self, formula: Formula) -> bool:
+    def _told_last(self, formula: fo.Formula) -> bool:
         """Say whether what was said last gives a formula by itself."""
-        parts = [part for claim in self.claims[self.num_before :] or self.last_claims for part in conjuncts(claim)]
-        return self.known.gives(formula, [self.known.keys[key(part)] for part in parts if key(part) in self.known.keys])
+        parts = [part for claim in self.claims[self.num_before :] or self.last_claims for part in fo.conjuncts(claim)]
+        return self.known.gives(
+            formula, [self.known.keys[fo.key(part)] for part in parts if fo.key(part) in self.known.keys]
+        )
 
     def _check_converse(self) -> None:
         """Hold that the reverse of what was said last does not follow to the premises."""
@@ -387,28 +383,28 @@ class Reasoner(Naming):
     def _none_about(self, move: moves.NoneAbout) -> None:
         """Hold that nothing is told of an object, or nothing else than was said, to the premises that name it."""
         (name,) = move.names
-        told = {key(part) for claim in self.claims for part in conjuncts(claim)}
+        told = {fo.key(part) for claim in self.claims for part in fo.conjuncts(claim)}
         said = self.claims[self.num_before :] or self.last_claims
         self._refuse_if(name in self.individuals, "the text says something of it")
         for premise in said if move.of_last else self.case.premises:
             if (
-                name in constants(premise)
+                name in fo.constants(premise)
                 and not (move.of_facts and not is_fact(premise))
-                and (not move.others or any(key(part) not in told for part in conjuncts(premise)))
+                and (not move.others or any(fo.key(part) not in told for part in fo.conjuncts(premise)))
             ):
                 raise self._bad("unsupported_sentence", "the context says something of it")
-        if move.of_facts or (move.of_last and name in constants(self.case.goal)):
+        if move.of_facts or (move.of_last and name in fo.constants(self.case.goal)):
             return
         self.doubted = self.doubted or (self.index, self.text)
         self.num_moves += 1
 
-    def _judged(self, move: moves.Judged, formula: Formula | None) -> None:
+    def _judged(self, move: moves.Judged, formula: fo.Formula | None) -> None:
         """Take a value for the question, or what a value says of another statement."""
         value, goal = move.value, self.case.goal
         if formula is None and self.aside is not None and move.because == 1 and value in ("true", "false"):
             # Is Bob smart? .. Yes, Bob is smart.
-            told = self.aside if value == "true" else negated(self.aside)
-            if self.claims and key(self.claims[-1]) == key(told):
+            told = self.aside if value == "true" else fo.negated(self.aside)
+            if self.claims and fo.key(self.claims[-1]) == fo.key(told):
                 self.aside = None
                 return
         self._close()
@@ -419,27 +415,29 @@ class Reasoner(Naming):
             kind, reason = (Malformed, "not_read") if is_vague else (Unproved, "unsupported_sentence")
             raise BadMove(self.index, self.text, Refusal(kind, reason, "something is judged behind the answer"))
         self.is_final = move.is_final and bool(self.claims)
-        if formula is not None and key(formula) != key(goal):
-            if key(formula) == key(negated(goal)):
+        if formula is not None and fo.key(formula) != fo.key(goal):
+            if fo.key(formula) == fo.key(fo.negated(goal)):
                 value = {"true": "false", "false": "true"}.get(value, value)
             elif value == "unknown":
                 self._not_known(moves.NotKnown(self.text, both_ways=True), formula)
                 return
             else:
-                self._supported(formula if value == "true" else negated(formula), ())
+                self._supported(formula if value == "true" else fo.negated(formula), ())
                 return
         self._refuse_if(self.value is not None and self.value != value, "the text gives two answers")
         if value != "unknown" and not self.claims and (self.early is not None or not move.because):
             # The answer comes first, and its proof behind it.
-            self.early, self.is_final = (self.index, self.text, goal if value == "true" else negated(goal)), False
+            self.early, self.is_final = (self.index, self.text, goal if value == "true" else fo.negated(goal)), False
             self.value, self.claimed = value, None
             return
         self.value = value
         self.is_open = self.is_open or (value == "unknown" and formula is not None)
         if value != "unknown":
-            said = goal if value == "true" else negated(goal)
-            reasons = [part for reason in self.claims[len(self.claims) - move.because :] for part in conjuncts(reason)]
-            if move.because and key(said) not in map(key, reasons):
+            said = goal if value == "true" else fo.negated(goal)
+            reasons = [
+                part for reason in self.claims[len(self.claims) - move.because :] for part in fo.conjuncts(reason)
+            ]
+            if move.because and fo.key(said) not in map(fo.key, reasons):
                 self._rests(said, move)
             self._check_told(said, spelled=formula is not None)
             self._supported(said, ())

@@ -6,37 +6,19 @@ from itertools import combinations
 from critics.grammar.meaning import inclusive
 from critics.logic.first_order.knowledge import Knowledge, RuleSupport
 from critics.logic.first_order.shapes import conditions, is_choice, is_existential, is_fact, stronger
-from critics.replay.first_order.syntax import (
-    Atom,
-    Compound,
-    Constant,
-    Formula,
-    Not,
-    Operator,
-    Quantified,
-    Term,
-    Variable,
-    conjuncts,
-    constants,
-    key,
-    negated,
-    predicates,
-    rebuilt,
-    replaced,
-    subformulas,
-)
+from critics.replay.first_order import syntax as fo
 from critics.text.english.moves import NoSource
 
 
-def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula]) -> bool:
+def is_unfounded(known: Knowledge, formula: fo.Formula, reasons: Sequence[fo.Formula]) -> bool:
     """Say whether a claim, or a part of it, follows in one step, and none of these reasons is part of the step."""
-    told = {key(part) for reason in reasons for part in (reason, *conjuncts(reason))}
-    parts = conjuncts(formula)
-    if key(formula) in told:
+    told = {fo.key(part) for reason in reasons for part in (reason, *fo.conjuncts(reason))}
+    parts = fo.conjuncts(formula)
+    if fo.key(formula) in told:
         return False
     if len(parts) > 1:
         return any(is_unfounded(known, part, reasons) for part in parts)
-    facts = [place for place in known.facts if key(known.formulas[place]) != key(formula)]
+    facts = [place for place in known.facts if fo.key(known.formulas[place]) != fo.key(formula)]
     choices = [reason for reason in reasons if is_choice(reason)]
     others = [place for place in facts if not _is_told(known.formulas[place], told)]
     others = [place for place in others if not any(known.gives(choice, [place]) for choice in choices)]
@@ -45,24 +27,26 @@ def is_unfounded(known: Knowledge, formula: Formula, reasons: Sequence[Formula])
     for rule in [(), *((place,) for place in known.rules)]:
         if known.gives(formula, [*facts, *rule]):
             is_step = True
-            is_told = any(key(known.formulas[place]) in told for place in rule)
+            is_told = any(fo.key(known.formulas[place]) in told for place in rule)
             is_told |= any(place in known.granted and known.gives(formula, [*own, place]) for place in rule)
             if is_told or not known.gives(formula, [*others, *rule]):
                 return False
     return is_step
 
 
-def _is_told(fact: Formula, told: Set[str]) -> bool:
+def _is_told(fact: fo.Formula, told: Set[str]) -> bool:
     """Say whether a fact was told, but for the kind with which a name begins: that figure 1 is a figure and round."""
-    parts = conjuncts(fact)
-    kinds = {key(Atom(name.removeprefix("the ").split(" ")[0], (Constant(name),))) for name in constants(fact)}
-    return not told.isdisjoint(map(key, parts)) and told | kinds >= {*map(key, parts)}
+    parts = fo.conjuncts(fact)
+    kinds = {
+        fo.key(fo.Atom(name.removeprefix("the ").split(" ")[0], (fo.Constant(name),))) for name in fo.constants(fact)
+    }
+    return not told.isdisjoint(map(fo.key, parts)) and told | kinds >= {*map(fo.key, parts)}
 
 
-def is_idle(known: Knowledge, formula: Formula) -> bool:
+def is_idle(known: Knowledge, formula: fo.Formula) -> bool:
     """Say whether a claim that is new says less than what it follows from: its conclusion, or without a part."""
     more = stronger(formula)
-    if key(formula) in known.keys or key(inclusive(formula)) in known.keys:
+    if fo.key(formula) in known.keys or fo.key(inclusive(formula)) in known.keys:
         return False
     plain = [place for place in known.facts if not is_existential(known.formulas[place])]
     if known.gives(formula, ()) or (is_existential(formula) and known.gives(formula, plain)):
@@ -73,8 +57,8 @@ def is_idle(known: Knowledge, formula: Formula) -> bool:
     facts = [place for place in known.facts if not any(known.gives(part, [place]) for part in parts)]
     is_known = False
     # If Rex were a dog, he would be loyal: a rule says so, though Rex is not loyal and thus no dog.
-    denials = {key(negated(each)) for each in more}
-    others = [place for place in facts if key(known.formulas[place]) not in denials]
+    denials = {fo.key(fo.negated(each)) for each in more}
+    others = [place for place in facts if fo.key(known.formulas[place]) not in denials]
     for places in [facts, *([*of, rule] for rule in known.rules for of in ((), others, facts))]:
         if known.gives(formula, places):
             is_known = True
@@ -83,23 +67,23 @@ def is_idle(known: Knowledge, formula: Formula) -> bool:
     return is_known
 
 
-def is_condition(known: Knowledge, choice: Formula) -> bool:
+def is_condition(known: Knowledge, choice: fo.Formula) -> bool:
     """Say whether a rule asks for one of the same."""
     rules = [known.formulas[place] for place in known.rules]
-    inner = [part for rule in rules if not is_choice(rule) for part in subformulas(rule)]
-    return any(is_choice(part) and predicates(part) == predicates(choice) for part in inner)
+    inner = [part for rule in rules if not is_choice(rule) for part in fo.subformulas(rule)]
+    return any(is_choice(part) and fo.predicates(part) == fo.predicates(choice) for part in inner)
 
 
-def is_needed(known: Knowledge, part: Formula, place: int, rule: int) -> bool:
+def is_needed(known: Knowledge, part: fo.Formula, place: int, rule: int) -> bool:
     """Say whether a fact is needed beside a rule."""
     said = known.formulas[place]
     others = [other for other in known.facts if not known.gives(said, [other])]
     return place in known.facts and not known.gives(part, [*others, rule])
 
 
-def has_idle_part(known: Knowledge, part: Formula, reasons: Sequence[Formula]) -> bool:
+def has_idle_part(known: Knowledge, part: fo.Formula, reasons: Sequence[fo.Formula]) -> bool:
     """Say whether a claim follows by one rule, one of those told if any is, but by none that needs each fact told."""
-    places = [known.keys.get(key(reason)) for reason in reasons]
+    places = [known.keys.get(fo.key(reason)) for reason in reasons]
     facts, told = ([at for at in places if at in among] for among in (known.facts, known.rules))
     if not facts or len(places) < 2 or len(facts) + len(told) < len(places) or not is_fact(part):
         return False
@@ -107,14 +91,16 @@ def has_idle_part(known: Knowledge, part: Formula, reasons: Sequence[Formula]) -
     return bool(rules) and not any(all(is_needed(known, part, at or 0, rule) for at in facts) for rule in rules)
 
 
-def is_stated(known: Knowledge, part: Formula) -> bool:
+def is_stated(known: Knowledge, part: fo.Formula) -> bool:
     """Say whether one premise says a claim by itself."""
-    wanted = [place for place in range(known.num_premises) if predicates(known.formulas[place]) & predicates(part)]
+    wanted = [
+        place for place in range(known.num_premises) if fo.predicates(known.formulas[place]) & fo.predicates(part)
+    ]
     return any(known.gives(part, [place]) for place in wanted)
 
 
 def miscited(
-    known: Knowledge, parts: Sequence[Formula], groups: Sequence[Sequence[int]], beside: Sequence[int]
+    known: Knowledge, parts: Sequence[fo.Formula], groups: Sequence[Sequence[int]], beside: Sequence[int]
 ) -> str | None:
     """Return what is wrong with a citation: each part needs one of the premises, and of each number something is used.
 
@@ -140,15 +126,15 @@ def miscited(
 
 
 def joined(
-    known: Knowledge, part: Formula, recent: Sequence[Formula], wanted: Sequence[int], only: Set[int] | None
+    known: Knowledge, part: fo.Formula, recent: Sequence[fo.Formula], wanted: Sequence[int], only: Set[int] | None
 ) -> RuleSupport | None:
     """Return the last of two rules, or three, that were just said and give another: cats are mammals, which are warm.
 
     Of a fact both stand in the reasons of its own sentence, or were read out since the last step (`only`) as its facts
     were: Tom is a cat. Cats are mammals. Mammals are warm. So Tom is warm.
     """
-    parts = [each for claim in recent for each in conjuncts(claim)]
-    told = [place for each in parts if (place := known.keys.get(key(each))) in known.rules]
+    parts = [each for claim in recent for each in fo.conjuncts(claim)]
+    told = [place for each in parts if (place := known.keys.get(fo.key(each))) in known.rules]
     told += [place for place in wanted if place in known.rules]
     told = [place for place in told if only is None or not is_fact(part) or place in only]
     facts = [at for at in known.facts if is_fact(part) and (only is None or known.formulas[at] in parts)]
@@ -159,54 +145,54 @@ def joined(
     return None
 
 
-def can_apply(known: Knowledge, rule: Formula, names: Iterable[str]) -> bool:
+def can_apply(known: Knowledge, rule: fo.Formula, names: Iterable[str]) -> bool:
     """Say whether the premises give all conditions of a rule for one of some things; also where it has none."""
     variables: list[str] = []
-    while isinstance(rule, Quantified):
+    while isinstance(rule, fo.Quantified):
         variables.append(rule.variable)
         rule = rule.body
     asked = conditions(rule)
     premises = known.given()
     for name in names if variables else ("",):
-        values: dict[str, Term] = {variable: Constant(name) for variable in variables}
+        values: dict[str, fo.Term] = {variable: fo.Constant(name) for variable in variables}
         told = [_instance(part, values) for part in asked]
         if all(known.gives(part, premises) for part in told):
             return True
     return False
 
 
-def says(premise: Formula, wanted: Formula, move: NoSource) -> bool:
+def says(premise: fo.Formula, wanted: fo.Formula, move: NoSource) -> bool:
     """Say whether a rule concludes, or a fact says, what is wanted, of others than the one it may be said of."""
-    inner = [part for part in (wanted, *subformulas(wanted)) if isinstance(part, Atom)]
-    is_denied = isinstance(wanted, Not) or any(isinstance(part, Not) for part in subformulas(wanted))
-    while isinstance(premise, Quantified):
+    inner = [part for part in (wanted, *fo.subformulas(wanted)) if isinstance(part, fo.Atom)]
+    is_denied = isinstance(wanted, fo.Not) or any(isinstance(part, fo.Not) for part in fo.subformulas(wanted))
+    while isinstance(premise, fo.Quantified):
         premise = premise.body
-    is_rule = isinstance(premise, Compound) and premise.operator is Operator.IMPLIES
+    is_rule = isinstance(premise, fo.Compound) and premise.operator is fo.Operator.IMPLIES
     if is_rule != (move.sources == "rule"):
         return False
-    for part in conjuncts(premise.operands[1] if isinstance(premise, Compound) and is_rule else premise):
-        for atom in (each for each in (part, *subformulas(part)) if isinstance(each, Atom)):
+    for part in fo.conjuncts(premise.operands[1] if isinstance(premise, fo.Compound) and is_rule else premise):
+        for atom in (each for each in (part, *fo.subformulas(part)) if isinstance(each, fo.Atom)):
             is_one = any(_is_alike(atom, each) for each in inner) and (part is not atom) == is_denied
-            if is_one and atom.arguments[0] != Constant((move.who or "").lower()):
+            if is_one and atom.arguments[0] != fo.Constant((move.who or "").lower()):
                 return True
     return False
 
 
-def _is_alike(atom: Atom, other: Atom) -> bool:
+def _is_alike(atom: fo.Atom, other: fo.Atom) -> bool:
     pairs = zip(atom.arguments, other.arguments, strict=False)
-    are_alike = all(one == two or isinstance(one, Variable) or isinstance(two, Variable) for one, two in pairs)
+    are_alike = all(one == two or isinstance(one, fo.Variable) or isinstance(two, fo.Variable) for one, two in pairs)
     return atom.predicate == other.predicate and are_alike
 
 
-def _instance(formula: Formula, values: Mapping[str, Term]) -> Formula:
-    return rebuilt(formula, lambda part: _instance(part, values), lambda term: replaced(term, values))
+def _instance(formula: fo.Formula, values: Mapping[str, fo.Term]) -> fo.Formula:
+    return fo.rebuilt(formula, lambda part: _instance(part, values), lambda term: fo.replaced(term, values))
 
 
-def left_out(known: Knowledge, part: Formula, rule: int | None) -> list[int]:
+def left_out(known: Knowledge, part: fo.Formula, rule: int | None) -> list[int]:
     """Return the premises that a claim needs beside the claims before it; none where one premise says it."""
-    first, words, told = known.granted.start, predicates(part), known.claimed()
-    stated = [[place] for place in range(first) if words <= predicates(known.formulas[place])]
-    if (rule is not None and key(part) == key(known.formulas[rule])) or known.gives(part, told):
+    first, words, told = known.granted.start, fo.predicates(part), known.claimed()
+    stated = [[place] for place in range(first) if words <= fo.predicates(known.formulas[place])]
+    if (rule is not None and fo.key(part) == fo.key(known.formulas[rule])) or known.gives(part, told):
         return []
     if any(known.gives(part, places) for places in stated):
         return []

@@ -53,16 +53,14 @@ class Grounding:
             return found
         values, rest = found
         places = {name: place for place, name in enumerate(self._names)}
-        symbols = {symbol for formula in self._listed for symbol in _symbols(formula)}
-        if max(len(places) ** arity for _, arity in symbols) > MAX_CLAUSES:
+        signature = fo.signature(self._listed)
+        symbols = [*signature.predicates.items(), *((name, 0) for name in signature.propositions)]
+        if any(len(places) ** arity > MAX_CLAUSES for _, arity in symbols):
             return None
-        rows = {symbol: product(self._names, repeat=symbol[1]) for symbol in symbols}
-        tables = {
-            symbol: frozenset(
-                tuple(map(places.__getitem__, names)) for names in each if values.get((symbol[0], names), rest)
-            )
-            for symbol, each in rows.items()
-        }
+        tables: dict[tuple[str, int], frozenset[tuple[int, ...]]] = {}
+        for name, arity in symbols:
+            held = [row for row in product(self._names, repeat=arity) if values.get((name, row), rest)]
+            tables[name, arity] = frozenset(tuple(map(places.__getitem__, row)) for row in held)
         return Model(len(places), {name: places[name] for name in self._named}, {}, tables)
 
     def _values(
@@ -126,11 +124,6 @@ class Grounding:
         if len(found) > MAX_CLAUSES:
             raise fo.FormulaError("too_large", "it has too many instances")
         return found
-
-
-def _symbols(formula: fo.Formula) -> Iterator[tuple[str, int]]:
-    atoms = (part for part in fo.subformulas(formula) if isinstance(part, fo.Atom))
-    return ((atom.predicate, len(atom.arguments)) for atom in atoms)
 
 
 def _propagated(values: _Values, clauses: Sequence[_Clause]) -> list[_Clause]:

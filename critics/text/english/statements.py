@@ -13,16 +13,7 @@ from critics.grammar.text import TWINS, is_turned, problem_reader, sentences, sp
 from critics.grammar.words import FUNCTION, PREPOSITIONS, is_person
 from critics.logic.first_order.shapes import is_fact
 from critics.problem import AXIOMS, SETTLED, Problem
-from critics.replay.first_order.syntax import (
-    Atom,
-    Formula,
-    Not,
-    constants,
-    negated,
-    predicates,
-    rebuilt,
-    subformulas,
-)
+from critics.replay.first_order import syntax as fo
 from critics.text.english.moods import indicative
 from critics.text.english.passage import TextSentence
 from critics.text.english.phrases import ABOUT_TEXT, DENIALS, EVERY, IDLE, IS_KIND, KIND
@@ -57,50 +48,52 @@ def _without(mark: str, name: str) -> str:
     return f"do {plain}" if is_verb else plain
 
 
-def possibility(formula: Formula) -> Formula | None:
+def possibility(formula: fo.Formula) -> fo.Formula | None:
     """Return what a claim says may be so; None where it says that something is so."""
-    found: list[Atom] = []
+    found: list[fo.Atom] = []
 
-    def plain(part: Formula) -> Formula:
-        if not isinstance(part, Atom):
-            return rebuilt(part, plain)
+    def plain(part: fo.Formula) -> fo.Formula:
+        if not isinstance(part, fo.Atom):
+            return fo.rebuilt(part, plain)
         for mark in _MAY:
             if part.predicate.startswith(mark):
                 found.append(part)
-                return Atom(_without(mark, part.predicate).removeprefix("potentially "), part.arguments)
+                return fo.Atom(_without(mark, part.predicate).removeprefix("potentially "), part.arguments)
         return part
 
     stripped = plain(formula)
     return stripped if found else None
 
 
-def speaks_of_abilities(formulas: Sequence[Formula]) -> bool:
+def speaks_of_abilities(formulas: Sequence[fo.Formula]) -> bool:
     """Say whether some formula tells what one can do."""
-    return any(name.startswith(("can ", "could ")) for formula in formulas for name in predicates(formula))
+    return any(name.startswith(("can ", "could ")) for formula in formulas for name in fo.predicates(formula))
 
 
-def ruled_out(formula: Formula, *, of_abilities: bool) -> Formula:
+def ruled_out(formula: fo.Formula, *, of_abilities: bool) -> fo.Formula:
     """Read what cannot be so as what is not so, of one or of all: no cat can be a dog.
 
     Where the problem is `of_abilities` itself, that Tom cannot swim is not that he does not.
     """
     match formula:
-        case Not(Atom(predicate=name, arguments=terms)) if name.startswith(("can ", "could ")):
+        case fo.Not(fo.Atom(predicate=name, arguments=terms)) if name.startswith(("can ", "could ")):
             plain = possibility(formula)
-            return plain or (formula if of_abilities else Not(Atom(_without(f"{name.split(' ')[0]} ", name), terms)))
+            return plain or (
+                formula if of_abilities else fo.Not(fo.Atom(_without(f"{name.split(' ')[0]} ", name), terms))
+            )
         case _:
-            return rebuilt(formula, lambda part: ruled_out(part, of_abilities=of_abilities))
+            return fo.rebuilt(formula, lambda part: ruled_out(part, of_abilities=of_abilities))
 
 
-def concluded(formula: Formula) -> Formula:
+def concluded(formula: fo.Formula) -> fo.Formula:
     """Read `must be` as a conclusion, and no duty."""
-    if not isinstance(formula, Atom):
-        return rebuilt(formula, concluded)
+    if not isinstance(formula, fo.Atom):
+        return fo.rebuilt(formula, concluded)
     name, denied = formula.predicate, formula.predicate.startswith("not must ")
     for mark in _MUST:
         if name.removeprefix("not ").startswith(mark) and (denied or not name.startswith("not ")):
-            plain = Atom(_without(mark, name.removeprefix("not ")), formula.arguments)
-            return Not(plain) if denied else plain
+            plain = fo.Atom(_without(mark, name.removeprefix("not ")), formula.arguments)
+            return fo.Not(plain) if denied else plain
     return formula
 
 
@@ -151,14 +144,14 @@ class Statements:
         self._new: set[str] = set()  # The things that the text brought in itself.
         self._before: str | None = None
         """The thing that the last statement began with."""
-        self._told: dict[str, set[Formula]] = {}
+        self._told: dict[str, set[fo.Formula]] = {}
         """What was said by statements that began with a thing, and its denials, by the thing."""
 
     def note(self, read: Reading) -> None:
         """Keep a sentence of two readings for the certificate."""
         self.chosen |= {read.text.rstrip(".?!"): None} if TWINS in read.conventions else {}
 
-    def declared(self, *, exclusive: bool) -> list[Formula]:
+    def declared(self, *, exclusive: bool) -> list[fo.Formula]:
         """Return the formulas of declared knowledge; raises `Refusal` where a sentence of it is not read."""
         found = list(map(self.problem.stated, self.axioms))
         for each in found:
@@ -186,7 +179,7 @@ class Statements:
         found = self.reading(text, _SOMEONE)
         return found is not None and is_fact(found.formula)
 
-    def goal(self, *, exclusive: bool) -> Formula:
+    def goal(self, *, exclusive: bool) -> fo.Formula:
         """Return the formula of what the question asks about; raises `Refusal` where it is not read."""
         found = self.problem.question()
         if not isinstance(found, Reading):
@@ -195,7 +188,7 @@ class Statements:
         self.note(found)
         return found.exclusive if exclusive else found.formula
 
-    def formula(self, text: str, *, exclusive: bool, last: str | None = None) -> Formula | None:
+    def formula(self, text: str, *, exclusive: bool, last: str | None = None) -> fo.Formula | None:
         """Return the formula of a statement; None where it is not read."""
         found = self.reading(text, last)
         if found is None:
@@ -217,7 +210,7 @@ class Statements:
 
     def next_formula(
         self, text: str, *, exclusive: bool, sentence: int = 0, inferred: bool = True, is_aside: bool = False
-    ) -> Formula | None:
+    ) -> fo.Formula | None:
         """Return the formula of the next statement of a text; `he` is who alone the one before was about.
 
         A rule that is given as a reason behind its claim (`is_aside`) changes nothing of that.
@@ -236,11 +229,11 @@ class Statements:
             formula, who = self._of_subject(text, exclusive=exclusive, is_of_kind=is_of_kind), self._before
         if formula is None:
             return None
-        heard = frozenset(predicates(formula))
+        heard = frozenset(fo.predicates(formula))
         if self._rule is not None and _PRONOUN.match(text) and not heard <= self._rule[1]:
             # Attack: every man works. He is big.
             return None
-        names = constants(formula)
+        names = fo.constants(formula)
         if is_aside and (not names or text[:3].lower() == "if "):
             return formula
         are_things = all(name.startswith("the ") and not is_person(name.split(" ")[-1]) for name in names)
@@ -261,13 +254,13 @@ class Statements:
         starts = (name for name in names if re.match(rf"{re.escape(name)}\b", without_the(low, name)))
         first = self._before = max(starts, key=len, default=None)
         if first is not None:
-            self._told.setdefault(first, set[Formula]()).update(subformulas(formula))
+            self._told.setdefault(first, set[fo.Formula]()).update(fo.subformulas(formula))
         self._kind = sentence if first is not None and IS_KIND.match(without_the(low, first)[len(first) :]) else None
         is_plain = all(" " not in name for name in heard) or _has_no_other(text)
         self._is_single = len(names) == 1 and (is_plain or speaks_of_one(text, min(names)))
         return formula
 
-    def _of_subject(self, text: str, *, exclusive: bool, is_of_kind: bool) -> Formula | None:
+    def _of_subject(self, text: str, *, exclusive: bool, is_of_kind: bool) -> fo.Formula | None:
         """Return what a statement says of `it`, where that is the thing with which the last one began.
 
         It follows from what that is: the derby is a match in the second round, so it is played. Or the last one said
@@ -278,7 +271,7 @@ class Statements:
             return None
         last = first if first.startswith("the ") else f'"{first.title()}"'
         found = self.formula(text, exclusive=exclusive, last=last)
-        own = [part for part in subformulas(found) if isinstance(part, Atom)] if found is not None else []
+        own = [part for part in fo.subformulas(found) if isinstance(part, fo.Atom)] if found is not None else []
         return found if is_of_kind or self._told[first].issuperset(own) else None
 
     def reading(self, text: str, last: str | None = None) -> Reading | None:
@@ -291,7 +284,7 @@ class Statements:
         denial = DENIALS.match(text)
         if denial is not None:
             inner = self.reading(text[denial.end() :], last)
-            return inner and replace(inner, formula=negated(inner.formula), exclusive=negated(inner.exclusive))
+            return inner and replace(inner, formula=fo.negated(inner.formula), exclusive=fo.negated(inner.exclusive))
         for said in () if self._has_would else indicative(text):
             if said != text and (found := self.reading(said, last)) is not None:
                 return found
