@@ -90,11 +90,11 @@ def _tells_how(chart: Chart, at: int, j: int) -> bool:
 
 
 def _opens_modifier(chart: Chart, at: int, j: int) -> bool:
-    word = chart.words[at]
-    if chart.is_name(at):
-        return False
-    is_one = word != "to" or (at + 1 < j and (chart.is_name(at + 1) or chart.words[at + 1] == "the"))
-    if word in RELATIVE or word == "not" or (word in PREPOSITIONS and is_one):
+    word, after = chart.words[at], chart.words[at + 1] if at + 1 < j else ""
+    if chart.is_name(at) or (word == "not" and is_base(after) and not (is_adj(after) or is_participle(after))):
+        return False  # Some dogs not play.
+    is_one = word != "to" or (at + 1 < j and (chart.is_name(at + 1) or after == "the"))
+    if word in (*RELATIVE, "not") or (word in PREPOSITIONS and is_one):
         return True  # A party to the case.
     if is_participle(word) and (at + 1 < j or word in verb_forms().participle):
         return not _is_compound(chart, at, j)
