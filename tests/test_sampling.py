@@ -6,7 +6,8 @@ from critics.judge import judge
 from critics.problem import Attempt
 from critics.text.blocks import split_blocks
 from rollout.decoding.vocabulary import token_bytes
-from rollout.policies.policy import HuggingFacePolicy, PolicyError, ScriptedPolicy, load_tokenizer
+from rollout.policies.models import PolicyError
+from rollout.policies.policy import HuggingFacePolicy, ScriptedPolicy, load_tokenizer
 from rollout.problems.prontoqa import PrOntoQA, generate
 from rollout.prompts.style import PromptStyle
 from rollout.records.sampling import Sampling

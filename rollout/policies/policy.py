@@ -15,24 +15,7 @@ from critics.problem import Problem
 from rollout.decoding.guide import Guide
 from rollout.decoding.rows import Request
 from rollout.decoding.vocabulary import token_bytes
-from rollout.policies.models import (
-    MODEL,
-    PolicyError,
-    adapter_in,
-    config_of,
-    end_ids,
-    first_line,
-    forget,
-    further_ends,
-    kept,
-    loader_of,
-    require_folder,
-    require_positions,
-    shared,
-    source,
-    unmerged,
-    unreadable,
-)
+from rollout.policies import models
 from rollout.prompts.conversation import SEPARATOR, Messages, as_text, in_parts, message, without_system
 from rollout.prompts.prompt import messages, text
 from rollout.prompts.style import PromptStyle
@@ -163,10 +146,10 @@ class TokenPolicy(StyledPolicy):
     """Base of the policies of this process: a tokenizer, how they are asked, and how ids are read."""
 
     def __init__(self, model_name: str, prompt_style: PromptStyle) -> None:
-        self.tokenizer = kept("tokenizer", model_name, partial(load_tokenizer, model_name))
+        self.tokenizer = models.kept("tokenizer", model_name, partial(load_tokenizer, model_name))
         self.prompt_style = prompt_style
         self.eos_id: int = self.tokenizer.eos_token_id
-        self.end_ids = end_ids(model_name, self.tokenizer)
+        self.end_ids = models.end_ids(model_name, self.tokenizer)
         """Every token at which a text ends; trained is the first, `eos_id`."""
         self.stop = SEPARATOR if prompt_style.kind == "few-shot" else ""
         """A base model that has seen solved examples goes on with another problem instead of ending its text."""
@@ -228,7 +211,7 @@ class HuggingFacePolicy(TokenPolicy):
         base = model_digest(model_name)
         self.digests = PolicyDigests(base, None if adapter is None else adapter_weights_digest(adapter))
         self.model: Any = _sampled(model_name, base, adapter, dtype, self.device).eval()
-        self._masks = kept("masks", (base, self.end_ids), self.masks)
+        self._masks = models.kept("masks", (base, self.end_ids), self.masks)
         self._seats = Seats(num_seats)
 
     def complete(
@@ -245,7 +228,7 @@ class HuggingFacePolicy(TokenPolicy):
             for prompt, seed, row in zip(prompts, seeds, rows, strict=True)
         ]
         longest = max((len(request.prompt_ids) for request in requests), default=0)
-        require_positions(self.model, longest + sampling.max_new_tokens, "a prompt with its reply")
+        models.require_positions(self.model, longest + sampling.max_new_tokens, "a prompt with its reply")
         sample_batch(
             self.model,
             requests,
@@ -293,7 +276,7 @@ def templated(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
     from jinja2 import TemplateError
 
     if getattr(tokenizer, "chat_template", "") is None:
-        raise PolicyError(
+        raise models.PolicyError(
             "model.prompt: the tokenizer has no chat template; write few-shot or bare in the place of chat"
         )
     told = {} if style.thinking is None else {"enable_thinking": style.thinking}
@@ -304,13 +287,15 @@ def templated(messages: Messages, tokenizer: Any, style: PromptStyle) -> str:
                 list(map(shape, turns)), tokenize=False, add_generation_prompt=True, **told
             )
         except (TemplateError, TypeError) as error:
-            complaint = first_line(error) if shape is dict else complaint
+            complaint = models.first_line(error) if shape is dict else complaint
             continue
         # Attack: a template that leaves instructions out without a word, or writes parts as Python would.
         if turns[0]["content"].strip()[:_RECOGNISED] in text and "'type': 'text'" not in text:
             return text
         complaint = "it leaves the first turn out" if shape is dict else complaint
-    raise PolicyError(f"the chat template cannot show a conversation ({complaint}); set model.prompt to few-shot")
+    raise models.PolicyError(
+        f"the chat template cannot show a conversation ({complaint}); set model.prompt to few-shot"
+    )
 
 
 def prompt_ids(tokenizer: Any, prompt: str, style: PromptStyle) -> list[int]:
@@ -323,15 +308,15 @@ def load_tokenizer(model_name: str) -> Any:
     """Load a tokenizer; raises `PolicyError` where the folder is missing or it has no end-of-text token."""
     import transformers
 
-    require_folder(model_name)
-    name, at = source(model_name)
+    models.require_folder(model_name)
+    name, at = models.source(model_name)
     loader: Any = transformers.AutoTokenizer
     try:
         tokenizer = loader.from_pretrained(name, **at)
     except (OSError, ValueError) as error:
-        raise unreadable(model_name, "no tokenizer could be loaded", error) from error
+        raise models.unreadable(model_name, "no tokenizer could be loaded", error) from error
     if tokenizer.eos_token_id is None:
-        raise PolicyError(
+        raise models.PolicyError(
             f"model {model_name!r}: its tokenizer has no end-of-text token, so no completion could ever end; "
             "set eos_token in its tokenizer_config.json"
         )
@@ -369,11 +354,11 @@ def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
     if not torch.cuda.is_available():
         # Grouped queries read the keys where they lie; on a GPU a mask would then take a slower kernel.
         os.environ.setdefault("TRANSFORMERS_SDPA_FORCE_GQA", "1")
-    name, at = source(model_name)
-    loader = loader_of(model_name, config_of(model_name))
+    name, at = models.source(model_name)
+    loader = models.loader_of(model_name, models.config_of(model_name))
     if dtype == "auto":
         dtype = "bfloat16" if torch.cuda.is_available() else "float32"
-    adapter = adapter_in(model_name)
+    adapter = models.adapter_in(model_name)
     load = partial(_plain, loader, name, adapter, dtype=getattr(torch, dtype), **at)
     try:
         try:
@@ -383,7 +368,7 @@ def load_model(model_name: str, *, dtype: str = "auto", **options: Any) -> Any:
                 raise
             return load(attn_implementation="eager", **options)  # Gemma 2 and gpt-oss know no other
     except (OSError, ValueError) as error:
-        raise unreadable(model_name, "it could not be loaded", error) from error
+        raise models.unreadable(model_name, "it could not be loaded", error) from error
 
 
 def _plain(loader: Any, name: str, adapter: Path | None, **options: Any) -> Any:
@@ -393,7 +378,9 @@ def _plain(loader: Any, name: str, adapter: Path | None, **options: Any) -> Any:
     """
     if adapter is not None:
         if "quantization_config" in options:
-            raise PolicyError("model.adapter: is not merged into four bits; run `certistar merge`, and name the result")
+            raise models.PolicyError(
+                "model.adapter: is not merged into four bits; run `certistar merge`, and name the result"
+            )
         whole = _plain(loader, name, None, **{**options, "dtype": "float32"})
         import peft
 
@@ -413,10 +400,12 @@ def _sampled(model_name: str, digest: str, adapter: Path | None, dtype: str, dev
     """
     if adapter is not None and not (adapter / "adapter_config.json").exists():
         if not any((adapter / f"model.safetensors{end}").exists() for end in ("", ".index.json")):  # one, or shards
-            raise PolicyError(f"adapter {adapter}: neither adapter_config.json nor model.safetensors is in it")
-        forget(MODEL)
+            raise models.PolicyError(f"adapter {adapter}: neither adapter_config.json nor model.safetensors is in it")
+        models.forget(models.MODEL)
         return load_model(str(adapter), dtype=dtype).to(device)
-    model = shared(kept(MODEL, (digest, dtype), partial(load_model, model_name, dtype=dtype)).to(device))
+    model = models.shared(
+        models.kept(models.MODEL, (digest, dtype), partial(load_model, model_name, dtype=dtype)).to(device)
+    )
     if adapter is None:
         return model
     from rollout.policies.adapted import joined
@@ -426,17 +415,17 @@ def _sampled(model_name: str, digest: str, adapter: Path | None, dtype: str, dev
 
 def model_digest(model_name: str) -> str:
     """Return the SHA-256 over a local model's weights, configuration and tokenizer; a hub model's name and commit."""
-    require_folder(model_name)
-    if (adapter := adapter_in(model_name)) is not None:
-        return digest_of_files([(model_digest(unmerged(model_name)), adapter_weights_digest(adapter))])
+    models.require_folder(model_name)
+    if (adapter := models.adapter_in(model_name)) is not None:
+        return digest_of_files([(model_digest(models.unmerged(model_name)), adapter_weights_digest(adapter))])
     folder = Path(model_name).expanduser()
     if folder.suffix == ".gguf":
         return digest_of_files([(folder.name, digest_once(folder))])
     if not folder.is_dir():
-        commit = getattr(config_of(model_name), "_commit_hash", None)
-        return hashlib.sha256(json.dumps([source(model_name)[0], commit]).encode()).hexdigest()
+        commit = getattr(models.config_of(model_name), "_commit_hash", None)
+        return hashlib.sha256(json.dumps([models.source(model_name)[0], commit]).encode()).hexdigest()
     identity = {"config.json", "tokenizer.json", "chat_template.jinja"}
     names = sorted(p for p in folder.iterdir() if p.suffix == ".safetensors" or p.name in identity)
-    beyond = further_ends(model_name)
+    beyond = models.further_ends(model_name)
     files = ((path.name, digest_once(path)) for path in names)
     return digest_of_files(files, f"ends:{beyond}\n" if beyond else "")

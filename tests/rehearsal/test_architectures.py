@@ -243,7 +243,7 @@ def test_a_revision_is_part_of_a_models_name_and_a_folder_has_none(model, tmp_pa
 def test_a_digest_is_of_the_commit_that_a_revision_is(monkeypatch):
     commits = {"v1": "a" * 40, "v2": "b" * 40, None: "b" * 40}
     monkeypatch.setattr(
-        "rollout.policies.policy.config_of", lambda name: Found(commits[name.partition("@")[2] or None])
+        "rollout.policies.models.config_of", lambda name: Found(commits[name.partition("@")[2] or None])
     )
     one, other, newest = (model_digest(f"someone/model{at}") for at in ("@v1", "@v2", ""))
     assert one != other

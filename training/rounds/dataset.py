@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from critics.judge import Judging
-from rollout.policies.policy import PolicyError, load_tokenizer
+from rollout.policies.models import PolicyError
+from rollout.policies.policy import load_tokenizer
 from rollout.records.sampling import derived_seed
 from rollout.records.traces import Trace, read_trace
 from training.configuration.learning import CERTIFIED, Text

@@ -5,7 +5,7 @@ both sentences say what the phrase has to do with the verb and the noun: Tom own
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from critics.grammar.meaning import both, filled, implies
@@ -37,6 +37,31 @@ def of_objects(read: Callable[[str], object], texts: Iterable[str], heard: set[s
             if all(f" {what.lower()}" in other for other in same):
                 found.setdefault(fo.key(formula), formula)
     return list(found.values())
+
+
+def of_no_object(formulas: Sequence[fo.Formula]) -> Callable[[fo.Formula], fo.Formula]:
+    """Return what gives `makes no jam` the meaning of `does not make jam`, where formulas speak of that phrase.
+
+    It has that one alone where no other part of them has the verb with a thing.
+    """
+    heard = {name for formula in formulas for name in fo.predicates(formula)}
+
+    def told(formula: fo.Formula, verbs: set[str]) -> fo.Formula:
+        match formula:
+            case fo.Not(fo.Quantified(fo.Quantifier.SOME, it, fo.Compound(fo.Operator.AND, (kind, done)))):
+                match kind, done:
+                    case fo.Atom(noun, (fo.Variable(one),)), fo.Atom(verb, (who, fo.Variable(other))):
+                        phrase = verb.replace(" _", f" {noun}")
+                        if it == one == other and who != fo.Variable(it) and phrase in heard:
+                            return both(formula if verb in verbs else None, fo.Not(fo.Atom(phrase, (who,))))
+                    case _:
+                        pass
+            case _:
+                pass
+        return fo.rebuilt(formula, lambda part: told(part, verbs))
+
+    verbs = {name for formula in formulas for name in fo.predicates(told(formula, set()))}
+    return lambda formula: told(formula, verbs)
 
 
 def _of_text(

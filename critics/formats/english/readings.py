@@ -27,7 +27,7 @@ from critics.formats.english.entailed_text import (
     chain_certificate,
     models_of,
 )
-from critics.formats.english.objects import of_objects
+from critics.formats.english.objects import of_no_object, of_objects
 from critics.formats.english.reasoner import Reasoner
 from critics.grammar.chart import SAYS_LESS
 from critics.grammar.frames import overruling
@@ -274,8 +274,10 @@ def _case(
         lost = BadMove(often, said[often].passage.text, refusal)
     granted = [] if settled(problem) in CONVENTIONS else _granted(statements, [*premises, goal], told)
     is_whole = len(read) == len(context) and not any(SAYS_LESS in each.conventions for each in read)
-    case = Case((*premises, *granted), places, goal, tuple(told), is_whole, tuple(statements.chosen), len(granted))
-    return case, lost
+    mean = of_no_object([*premises, goal])
+    moved = (Told(each.line, tuple((move, said and mean(said)) for move, said in each.moves)) for each in told)
+    known = (*map(mean, premises), *granted)
+    return Case(known, places, mean(goal), tuple(moved), is_whole, tuple(statements.chosen), len(granted)), lost
 
 
 def _granted(statements: Statements, formulas: Sequence[fo.Formula], told: Sequence[Told]) -> list[fo.Formula]:
