@@ -15,22 +15,8 @@ from critics.errors import InputError
 from critics.problem import is_object
 from critics.replay.grades import count_by_grade
 from rollout.records.sampling import GUIDED
+from training import outcomes
 from training.curation.outcomes import SHARES, TOKEN_SHARES
-from training.outcomes import (
-    GROUPINGS,
-    RATES,
-    REPLICATES,
-    PairedComparison,
-    Record,
-    compare_paired,
-    holm,
-    mean,
-    mean_interval,
-    naturally,
-    pooled,
-    rates,
-    seeds_interval,
-)
 from training.records.run_folder import Provenance, configuration, read_run
 from training.records.store import write_text
 from training.reporting.runs import (
@@ -47,7 +33,7 @@ METHOD = (
     "Wilson intervals for rates; stratified paired bootstrap, and one of seeds and pairs; exact McNemar and sign-flip "
     "tests; Holm's correction over all comparisons"
 )
-Report: TypeAlias = Record
+Report: TypeAlias = outcomes.Record
 """The content of report.json: `arms`, the `square` of filter by decoding, `comparisons` and `provenance`."""
 METRICS: Mapping[str, str] = {"accuracy": "right", "gain": "", "certified": "certified", "tests_passed": "tests_passed"}
 """Metrics of comparisons, with the outcome of the last round that each is made of; a gain is of two rounds."""
@@ -164,10 +150,10 @@ def _report(arms: Sequence[Arm], origin: Provenance) -> Report:
     primary = primaries.pop() if len(primaries) == 1 else None
     metrics = [each for each in METRICS if each != "tests_passed" or all(arm.has_dialogs for arm in arms)]
     found = [(arm.name, metric, _compare(lead, arm, metric)) for metric in metrics for arm in arms if arm is not lead]
-    comparisons: list[Record] = []
+    comparisons: list[outcomes.Record] = []
     for is_primary in (True, False):
         family = [each for each in found if (each[1] == primary) is is_primary]
-        for (name, metric, compared), p in zip(family, holm([c.p for *_, c in family]), strict=True):
+        for (name, metric, compared), p in zip(family, outcomes.holm([c.p for *_, c in family]), strict=True):
             told = {"p_holm": p, "paired": True, "primary": is_primary}
             comparisons.append({"a": lead.name, "b": name, "metric": metric, **compared.record(), **told})
     return {
@@ -179,7 +165,7 @@ def _report(arms: Sequence[Arm], origin: Provenance) -> Report:
         "provenance": {
             **origin,
             "evaluation": {**arms[0].rounds[0][0].problems, "seeds": list(lead.seeds)},
-            "statistics": {"method": METHOD, "bootstrap_replicates": REPLICATES, "bootstrap_seed": 0},
+            "statistics": {"method": METHOD, "bootstrap_replicates": outcomes.REPLICATES, "bootstrap_seed": 0},
         },
     }
 
@@ -203,13 +189,13 @@ def _check_paired(arms: Sequence[Arm]) -> None:
                 )
 
 
-def _compare(a: Arm, b: Arm, metric: str) -> PairedComparison:
+def _compare(a: Arm, b: Arm, metric: str) -> outcomes.PairedComparison:
     is_gain = metric == "gain"
     own, other = (arm.gains() if is_gain else arm.outcomes(METRICS[metric], -1) for arm in (a, b))
-    return compare_paired(own, other, a.answer_seeds(), test="sign-flip" if is_gain else "mcnemar")
+    return outcomes.compare_paired(own, other, a.answer_seeds(), test="sign-flip" if is_gain else "mcnemar")
 
 
-def _arm(arm: Arm) -> Record:
+def _arm(arm: Arm) -> outcomes.Record:
     gains, seeds = arm.gains(), arm.answer_seeds()
     return {
         "decoding": arm.decoding,
@@ -217,45 +203,48 @@ def _arm(arm: Arm) -> Record:
         "seeds": list(arm.seeds),
         "rounds": [_round(arm, number) for number in range(len(arm.rounds))],
         "per_seed": {
-            rate: {str(s): [mean(each[i].columns[RATES[rate]]) for each in arm.rounds] for i, s in enumerate(arm.seeds)}
+            rate: {
+                str(s): [outcomes.mean(each[i].columns[outcomes.RATES[rate]]) for each in arm.rounds]
+                for i, s in enumerate(arm.seeds)
+            }
             for rate in ("accuracy", "certified")
         },
-        "gain": mean(gains),
-        "gain_interval": list(seeds_interval(gains, seeds) or mean_interval(gains, seeds, bound=1)),
+        "gain": outcomes.mean(gains),
+        "gain_interval": list(outcomes.seeds_interval(gains, seeds) or outcomes.mean_interval(gains, seeds, bound=1)),
     }
 
 
-def _round(arm: Arm, number: int) -> Record:
+def _round(arm: Arm, number: int) -> outcomes.Record:
     """Return an arm's results after a round, pooled over seeds; round 0 is the model before any fine-tuning."""
     evaluations = arm.rounds[number]
     sampled = [evaluation.sampled for evaluation in evaluations]
-    rollouts: Sequence[Record] = arm.rollouts[number - 1] if number else ()
-    funnel = pooled(rollouts, STAGES) if rollouts else None
+    rollouts: Sequence[outcomes.Record] = arm.rollouts[number - 1] if number else ()
+    funnel = outcomes.pooled(rollouts, STAGES) if rollouts else None
     chances = [mode.get("chance") for mode in sampled]
-    other_modes: Record = {}
+    other_modes: outcomes.Record = {}
     for mode in ("greedy", GUIDED):
         found = [own for each in evaluations if (own := each.modes.get(mode)) and own["n"]]
-        told = rates(found) if len(found) == len(evaluations) else {}  # of all seeds, or of none
+        told = outcomes.rates(found) if len(found) == len(evaluations) else {}  # of all seeds, or of none
         other_modes |= {f"{name}_{mode}": told.get(name) for name in ("accuracy", "certified")}
-    by_group: Record = {}
-    for grouping in GROUPINGS:
+    by_group: outcomes.Record = {}
+    for grouping in outcomes.GROUPINGS:
         cells = [(label, cell) for mode in sampled for label, cell in mode.get(grouping, {}).items() if cell["n"]]
-        labels = sorted({label for label, _ in cells}, key=naturally)
-        by_group[grouping] = {label: rates([cell for own, cell in cells if own == label]) for label in labels}
-    totals: Record = {}  # the most frequent first
+        labels = sorted({label for label, _ in cells}, key=outcomes.naturally)
+        by_group[grouping] = {label: outcomes.rates([cell for own, cell in cells if own == label]) for label in labels}
+    totals: outcomes.Record = {}  # the most frequent first
     for name in ("verdicts", "reasons"):
         counts: list[Mapping[str, int]] = [rollout.get(name, {}) for rollout in rollouts]
         total = sum(map(Counter, counts), Counter[str]())
         totals[name] = dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
-    beside: Record = {
+    beside: outcomes.Record = {
         "coverage": _coverage([rollout["coverage"] for rollout in rollouts if rollout.get("coverage")]),
-        "chance": None if None in chances else mean(cast("list[float]", chances)),
+        "chance": None if None in chances else outcomes.mean(cast("list[float]", chances)),
         **_dialogs(evaluations),
         **_round_trips(sampled),
     }
     return {
         "round": number,
-        **rates(sampled),
+        **outcomes.rates(sampled),
         "kept": 0 if funnel is None else funnel["kept"],
         **other_modes,
         "funnel": funnel,
@@ -276,7 +265,7 @@ def _coverage(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {"texts": texts, **means} if texts else {}
 
 
-def _answers(modes: Sequence[Record]) -> dict[str, float] | None:
+def _answers(modes: Sequence[outcomes.Record]) -> dict[str, float] | None:
     """Return the rates of answers, abstentions and proofs of the wrong; None where an evaluation is without them."""
     if not all(key in mode for mode in modes for key in (*ANSWERS, "accuracy_with_guess")):
         return None
@@ -285,35 +274,35 @@ def _answers(modes: Sequence[Record]) -> dict[str, float] | None:
     return {**{key: sum(mode[key] for mode in modes) / n for key in ANSWERS}, "accuracy_with_guess": guessed / n}
 
 
-def _dialogs(evaluations: Sequence[EvaluationFile]) -> Record:
+def _dialogs(evaluations: Sequence[EvaluationFile]) -> outcomes.Record:
     """Return what dialogs come to with fewer retries, with feedback and resampled without, and the two compared."""
     told = [evaluation.sampled for evaluation in evaluations]
     resampled = [found for evaluation in evaluations if (found := evaluation.modes.get("resampled"))]
     without = retry_curve(resampled) if len(resampled) == len(told) else []
-    compared: list[Record] = []
+    compared: list[outcomes.Record] = []
     for metric, key in DIALOG_RATES.items() if without else ():
         columns = [[mode["by_retries"][-1]["outcomes"][key] for mode in modes] for modes in (told, resampled)]
         own, other = ([value for column in each for value in column] for each in columns)
         seeds = [number for number, column in enumerate(columns[0]) for _ in column]
-        compared.append({"metric": metric, **compare_paired(own, other, seeds, test="mcnemar").record()})
+        compared.append({"metric": metric, **outcomes.compare_paired(own, other, seeds, test="mcnemar").record()})
     return {"by_retries": retry_curve(told), "by_retries_resampled": without, "feedback": compared}
 
 
-def retry_curve(modes: Sequence[Record]) -> list[Record]:
+def retry_curve(modes: Sequence[outcomes.Record]) -> list[outcomes.Record]:
     """Return the rates of dialogs, pooled over modes, cut off after 0, 1, .. retries; nothing of other attempts."""
     if not all(mode.get("by_retries") for mode in modes):
         return []
-    curve: list[Record] = []
+    curve: list[outcomes.Record] = []
     for same in zip(*(mode["by_retries"] for mode in modes), strict=True):
-        counts = pooled(same, ("n", "tests", *(name for pair in SUITES.values() for name in pair)))
+        counts = outcomes.pooled(same, ("n", "tests", *(name for pair in SUITES.values() for name in pair)))
         shares = {name: counts[part] / counts[of] if counts[of] else None for name, (part, of) in SUITES.items()}
         per_problem = counts["tests"] / counts["n"] if counts["n"] else 0.0
-        level = {"retries": same[0]["retries"], **rates(same, DIALOG_RATES)}
+        level = {"retries": same[0]["retries"], **outcomes.rates(same, DIALOG_RATES)}
         curve.append({**level, "tests_per_problem": per_problem, **shares})
     return curve
 
 
-def _round_trips(modes: Sequence[Record]) -> Record:
+def _round_trips(modes: Sequence[outcomes.Record]) -> outcomes.Record:
     """Return AutoEval's scores of round trips, and how often a wrong description came back right, over all seeds."""
     trips, wrong = ([mode[key] for mode in modes if mode.get(key)] for key in ("round_trips", "false_positives"))
     if not trips:
@@ -326,7 +315,7 @@ def _round_trips(modes: Sequence[Record]) -> Record:
     }
 
 
-def _square(arm: Arm, number: int) -> Iterator[Record]:
+def _square(arm: Arm, number: int) -> Iterator[outcomes.Record]:
     """Yield a cell of the square of filter by decoding for each decoding in which all seeds of a model were measured.
 
     A column apart is decoding, a row apart is training: without it, a symbolic engine at test time would pass for
@@ -338,5 +327,5 @@ def _square(arm: Arm, number: int) -> Iterator[Record]:
             continue
         shares = [mode["coverage"] for mode in modes if mode.get("coverage") is not None]
         named = {"arm": arm.name, "decoding": modes[0]["decoding"], "temperature": modes[0]["temperature"]}
-        coverage = mean(shares) if len(shares) == len(modes) else None
-        yield {**named, "round": number, **rates(modes), "coverage": coverage}
+        coverage = outcomes.mean(shares) if len(shares) == len(modes) else None
+        yield {**named, "round": number, **outcomes.rates(modes), "coverage": coverage}

@@ -15,20 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 from critics.errors import InputError
 from critics.problem import Problem
 from rollout.records.sampling import GUIDED
+from training import outcomes
 from training.figures import INKS, MARKERS, drawing, percent_scale, with_bars
-from training.outcomes import (
-    FLAGS,
-    Proportion,
-    Record,
-    Table,
-    between,
-    compare_paired,
-    markdown,
-    naturally,
-    percent,
-    table_of,
-    with_interval,
-)
 from training.records.run_folder import read_file
 from training.records.store import write_text
 from training.reporting.comparison import retry_curve
@@ -46,21 +34,21 @@ class LeaderboardEntry:
 
     model: str
     arm: str
-    mode: Record
+    mode: outcomes.Record
     """A mode of evaluation.json."""
-    answers: Sequence[Record]
+    answers: Sequence[outcomes.Record]
     """One for each of the mode's ids: `dataset`, `condition`, `hops`, `says` (its truth value), `chance` of a guess."""
     spent: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> outcomes.Table:
         """The outcomes table: a row for each answer."""
         told = self.mode["outcomes"]
-        known = {name: told[name] for name in FLAGS if name in told}
+        known = {name: told[name] for name in outcomes.FLAGS if name in told}
         flags = (dict(zip(known, row, strict=True)) for row in zip(*known.values(), strict=True))
         pairs = zip(told["ids"], self.answers, flags, strict=True)
         empty = {"condition": None, "hops": None, "says": None, "chance": None}
-        return table_of({**empty, **answer, **own, "problem": name} for name, answer, own in pairs)
+        return outcomes.table_of({**empty, **answer, **own, "problem": name} for name, answer, own in pairs)
 
 
 class Group(NamedTuple):
@@ -70,7 +58,7 @@ class Group(NamedTuple):
     condition: str | None = None
     hops: str | None = None
 
-    def of(self, table: Table) -> Table:
+    def of(self, table: outcomes.Table) -> outcomes.Table:
         """Return the group's rows of an outcomes table."""
         for column, wanted in self._asdict().items():
             table = table if wanted is None else table[table[column] == wanted]
@@ -88,17 +76,17 @@ Section: TypeAlias = Callable[[Sequence[LeaderboardEntry]], list[list[str]]]
 """Rows of a table, its head first; none where the entries have nothing for it."""
 
 
-def rate(rows: Table, outcome: str) -> Proportion:
+def rate(rows: outcomes.Table, outcome: str) -> outcomes.Proportion:
     """Return how many answers have an outcome, such as `right`."""
-    return Proportion(int(rows[outcome].sum()), len(rows))
+    return outcomes.Proportion(int(rows[outcome].sum()), len(rows))
 
 
-def says(rows: Table, what: str | None) -> Proportion:
+def says(rows: outcomes.Table, what: str | None) -> outcomes.Proportion:
     """Return how many answers say something, such as `true`."""
-    return Proportion(sum(said == what for said in rows["says"]), len(rows))
+    return outcomes.Proportion(sum(said == what for said in rows["says"]), len(rows))
 
 
-def _guessed(rows: Table) -> str:
+def _guessed(rows: outcomes.Table) -> str:
     """Return the accuracy where each missing answer is worth what a guess is (LogicGuide, 4.1), if that is known.
 
     Where no answer was given it would be the coin's, and is left out.
@@ -112,7 +100,7 @@ def _guessed(rows: Table) -> str:
 # -- reading
 
 
-def as_entry(record: Record) -> LeaderboardEntry:
+def as_entry(record: outcomes.Record) -> LeaderboardEntry:
     """Read the record of an evaluation; raises `KeyError`, `TypeError` or `ValueError` where it is none."""
     mode, answers = record["modes"]["sampled"], record["answers"]
     if len(answers) != len(mode["outcomes"]["ids"]) or mode["right"] != sum(mode["outcomes"]["right"]):
@@ -154,7 +142,7 @@ def groups_of(entries: Sequence[LeaderboardEntry], *, by_hops: bool = False) -> 
     for dataset in dict.fromkeys(answer["dataset"] for answer in answers):
         own = [answer for answer in answers if answer["dataset"] == dataset]
         conditions = sorted({each for answer in own if (each := answer.get("condition"))})
-        hops = sorted({each for answer in own if (each := answer.get("hops"))}, key=naturally)
+        hops = sorted({each for answer in own if (each := answer.get("hops"))}, key=outcomes.naturally)
         for condition in (None, *(conditions if len(conditions) > 1 else ())):
             if not by_hops:
                 yield Group(dataset, condition)
@@ -164,7 +152,7 @@ def groups_of(entries: Sequence[LeaderboardEntry], *, by_hops: bool = False) -> 
 
 def _cells(
     entries: Sequence[LeaderboardEntry], *, by_hops: bool = False
-) -> Iterator[tuple[Group, LeaderboardEntry, Table]]:
+) -> Iterator[tuple[Group, LeaderboardEntry, outcomes.Table]]:
     """Yield the rows of each group of each entry that has any."""
     for group in groups_of(entries, by_hops=by_hops):
         for entry in entries:
@@ -181,7 +169,7 @@ def leaderboard(entries: Sequence[LeaderboardEntry]) -> str:
     for title, section in SECTIONS.items():
         rows = section(entries)
         if len(rows) > 1:
-            parts.append(f"## {title}\n\n{markdown(rows[0], rows[1:])}")
+            parts.append(f"## {title}\n\n{outcomes.markdown(rows[0], rows[1:])}")
     several = len({entry.model for entry in entries}) > 1
     programs = {
         f"{entry.model}, {entry.arm}" if several else entry.arm: (
@@ -201,7 +189,7 @@ def label_tables(entries: Sequence[LeaderboardEntry]) -> Iterator[str]:
     named = (
         {"model": entry.model, "arm": entry.arm, **row} for entry in entries for row in entry.mode.get("by_label", ())
     )
-    table = table_of(named)
+    table = outcomes.table_of(named)
     for (dataset, condition), own in () if table.empty else table.groupby(["dataset", "condition"], sort=False):
         labels = sorted({*own["gold"], *own["said"]} - {""}, key=lambda label: (_ORDER.find(label), label))
         if len(labels) > MAX_LABELS:
@@ -219,7 +207,7 @@ def label_tables(entries: Sequence[LeaderboardEntry]) -> Iterator[str]:
             ]
             rates = (rate for label in labels for rate in _label_rates(num, labels, label))
             rows.append([*names, *map(str, counts), *("" if rate is None else f"{rate:.2f}" for rate in rates)])
-        yield f"## Answers by label: {', '.join(filter(None, (dataset, condition)))}\n\n{markdown(head, rows)}"
+        yield f"## Answers by label: {', '.join(filter(None, (dataset, condition)))}\n\n{outcomes.markdown(head, rows)}"
 
 
 MAX_LABELS = 3
@@ -244,23 +232,26 @@ def accuracies(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     }
     table = [[*_HEAD, "n", "accuracy (95%)", "with a guess", *shares.values(), "says true"]]
     for group, entry, rows in _cells(entries):
-        counted = [percent(rate(rows, name)) if name in rows else "" for name in shares]
-        right = [str(len(rows)), with_interval(rate(rows, "right")), _guessed(rows)]
-        table.append([group.label, entry.model, entry.arm, *right, *counted, percent(says(rows, "true"))])
+        counted = [outcomes.percent(rate(rows, name)) if name in rows else "" for name in shares]
+        right = [str(len(rows)), outcomes.with_interval(rate(rows, "right")), _guessed(rows)]
+        table.append([group.label, entry.model, entry.arm, *right, *counted, outcomes.percent(says(rows, "true"))])
     return table
 
 
 def by_hops(entries: Sequence[LeaderboardEntry], *, guess: bool = False) -> list[list[str]]:
     """Return accuracies with a column for each hop count; figure 3 of LogicGuide's paper has them with a `guess`."""
     cells = {(group, id(entry)): rows for group, entry, rows in _cells(entries, by_hops=True)}
-    hops = sorted({group.hops or "" for group, _ in cells}, key=naturally)
+    hops = sorted({group.hops or "" for group, _ in cells}, key=outcomes.naturally)
     table = [[*_HEAD, *(Group("", None, each).label for each in hops)]]
     for whole in dict.fromkeys(group._replace(hops=None) for group in groups_of(entries, by_hops=True)):
         for entry in entries:
             found = [cells.get((whole._replace(hops=each), id(entry))) for each in hops]
             if any(rows is not None for rows in found):
                 known = ((rows, rate(rows, "right")) if rows is not None else None for rows in found)
-                shown = ("" if own is None else _guessed(own[0]) if guess else with_interval(own[1]) for own in known)
+                shown = (
+                    "" if own is None else _guessed(own[0]) if guess else outcomes.with_interval(own[1])
+                    for own in known
+                )
                 table.append([whole.label, entry.model, entry.arm, *shown])
     return table
 
@@ -271,7 +262,7 @@ def exhausted(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
     for group, entry, rows in _cells(entries):
         if "exhausted" in rows and entry.mode["decoding"] == GUIDED:
             ended = rows[rows["exhausted"] == 1]
-            said = (percent(says(ended, what)) for what in ("unknown", "false", "true", None))
+            said = (outcomes.percent(says(ended, what)) for what in ("unknown", "false", "true", None))
             table.append([group.label, entry.model, entry.arm, f"{len(ended)} of {len(rows)}", *said])
     return table
 
@@ -287,9 +278,9 @@ def differences(entries: Sequence[LeaderboardEntry]) -> list[list[str]]:
                 both = group.of(first.table).merge(theirs, on="problem", suffixes=("", "_other"))
                 if len(both):
                     own, others_own = (list(both[name]) for name in ("right", "right_other"))
-                    found = compare_paired(own, others_own, [0] * len(both), test="mcnemar")
+                    found = outcomes.compare_paired(own, others_own, [0] * len(both), test="mcnemar")
                     p = f"{found.p:.3f}" if found.p >= 0.001 else "< 0.001"
-                    said = f"{found.difference:+.1%} ({between(found.interval)})"
+                    said = f"{found.difference:+.1%} ({outcomes.between(found.interval)})"
                     table.append([group.label, model, f"{first.arm} - {other.arm}", str(len(both)), said, p])
     return table
 
@@ -335,13 +326,13 @@ SECTIONS: Mapping[str, Section] = {
 }
 
 
-def numbers(entries: Sequence[LeaderboardEntry]) -> list[Record]:
+def numbers(entries: Sequence[LeaderboardEntry]) -> list[outcomes.Record]:
     """Return the counts behind the table: a record for each group of each entry."""
-    found: list[Record] = []
+    found: list[outcomes.Record] = []
     for entry in entries:
         for group in (*groups_of(entries), *groups_of(entries, by_hops=True)):
             if len(rows := group.of(entry.table)):
-                counts = {name: int(rows[name].sum()) for name in FLAGS if name in rows}
+                counts = {name: int(rows[name].sum()) for name in outcomes.FLAGS if name in rows}
                 here = {"model": entry.model, "arm": entry.arm, **group._asdict(), "n": len(rows)}
                 ends = {"says_true": says(rows, "true").count, "interval": list(rate(rows, "right").interval)}
                 found.append({**here, **counts, **ends})
@@ -359,7 +350,7 @@ def overview(given: Sequence[Problem], asked: Sequence[Problem]) -> str:
         answers = Counter(problem.answer for problem in chosen if problem.answer is not None)
         told = ", ".join(f"{answer} {num}" for answer, num in sorted(answers.items()))
         rows.append([name, str(len(own)), str(len(chosen)), ", ".join(options), told])
-    return markdown(["data set", "size", "asked", "options", "answers of those asked"], rows)
+    return outcomes.markdown(["data set", "size", "asked", "options", "answers of those asked"], rows)
 
 
 # -- the figure
@@ -371,7 +362,7 @@ class Panel:
 
     title: str
     groups: Mapping[str, Group]
-    measure: Callable[[Table], Proportion]
+    measure: Callable[[outcomes.Table], outcomes.Proportion]
 
 
 def panels(entries: Sequence[LeaderboardEntry]) -> list[list[Panel]]:
@@ -381,7 +372,7 @@ def panels(entries: Sequence[LeaderboardEntry]) -> list[list[Panel]]:
     axis has the conditions, and a second panel shows how often the answer is true, whatever the gold one (its figure 4,
     whose content effects are in part such a bias).
     """
-    measures: dict[str, Callable[[Table], Proportion]] = {
+    measures: dict[str, Callable[[outcomes.Table], outcomes.Proportion]] = {
         "right": lambda rows: rate(rows, "right"),
         "says true": lambda rows: says(rows, "true"),
     }

@@ -27,20 +27,7 @@ from functools import lru_cache
 from critics.grammar.inflection import is_ambiguous, is_plural, singular
 from critics.problem import Formal
 from critics.replay.formula import Literal, Rule, Statement
-from critics.text.translators.translation import (
-    FUNCTION_WORDS,
-    QUANTIFYING_WORDS,
-    WORD,
-    Roles,
-    TranslationError,
-    Unread,
-    check_word,
-    claim,
-    reading,
-    sentences,
-    understood,
-    unnumbered,
-)
+from critics.text.translators import translation
 
 _SENTENCE = re.compile(r"(?P<subject>.+?) (?P<verb>is|are) (?P<negation>not )?(?P<complement>.+)\.")
 _UNIVERSAL = re.compile(r"(?:[Ee]very|[Ee]ach) (?P<noun>.+)")
@@ -89,7 +76,7 @@ def sentence_reader(context: str, question: str) -> Callable[[str], list[Stateme
     _, known = _understood(context, question)
 
     def read(sentence: str) -> list[Statement]:
-        clause = understood(sentence, _read)
+        clause = translation.understood(sentence, _read)
         _claim_roles([clause], known.copy())
         return [clause.statement()]
 
@@ -97,21 +84,23 @@ def sentence_reader(context: str, question: str) -> Callable[[str], list[Stateme
 
 
 @lru_cache(maxsize=16)
-def _understood(context: str, question: str) -> tuple[tuple[_Clause, ...], Roles]:
+def _understood(context: str, question: str) -> tuple[tuple[_Clause, ...], translation.Roles]:
     """Return what the sentences of the context say, and last what is asked, and the roles of the words."""
-    clauses = [understood(sentence, _read) for sentence in unnumbered(sentences(context))]
-    asked = understood(claim(question), _read)
+    clauses = [
+        translation.understood(sentence, _read) for sentence in translation.unnumbered(translation.sentences(context))
+    ]
+    asked = translation.understood(translation.claim(question), _read)
     if asked.subject.role != "name":
-        raise TranslationError(asked.sentence, "a question must be about one named object")
-    roles = Roles()
+        raise translation.TranslationError(asked.sentence, "a question must be about one named object")
+    roles = translation.Roles()
     _claim_roles([*clauses, asked], roles)
     return (*clauses, asked), roles
 
 
-def _claim_roles(clauses: Iterable[_Clause], roles: Roles) -> None:
+def _claim_roles(clauses: Iterable[_Clause], roles: translation.Roles) -> None:
     """Give each word its one role; raises `TranslationError` where one has two."""
     for clause in clauses:
-        with reading(clause.sentence):
+        with translation.reading(clause.sentence):
             for term in (clause.subject, clause.complement):
                 roles.claim_forms(term.symbol, term.role)
 
@@ -119,13 +108,13 @@ def _claim_roles(clauses: Iterable[_Clause], roles: Roles) -> None:
 def _read(sentence: str) -> _Clause:
     match = _SENTENCE.fullmatch(sentence)
     if match is None:
-        raise Unread("it has not the form 'X is (not) Y.' or 'Xs are (not) Ys.'")
+        raise translation.Unread("it has not the form 'X is (not) Y.' or 'Xs are (not) Ys.'")
     subject, is_many = match["subject"], match["verb"] == "are"
     universal = None if is_many else _UNIVERSAL.fullmatch(subject)
     if is_many or universal is not None:
         about = _noun(subject if universal is None else universal["noun"], is_many=is_many, starts=is_many)
     else:
-        check_word(subject, _NAME, FUNCTION_WORDS | QUANTIFYING_WORDS)
+        translation.check_word(subject, _NAME, translation.FUNCTION_WORDS | translation.QUANTIFYING_WORDS)
         about = _Term(subject.lower(), "name")
     return _Clause(sentence, about, match["negation"] is None, _complement(match["complement"], is_many=is_many))
 
@@ -136,9 +125,9 @@ def _complement(text: str, *, is_many: bool) -> _Term:
         return _noun(indefinite["noun"], is_many=False)
     if is_many and (" " in text or is_plural(text)):
         return _noun(text, is_many=True)
-    check_word(text)
+    translation.check_word(text)
     if is_plural(text):
-        raise Unread(f"{text!r} looks like a noun without 'a' or 'an'")
+        raise translation.Unread(f"{text!r} looks like a noun without 'a' or 'an'")
     return _Term(text, "adjective")
 
 
@@ -146,19 +135,19 @@ def _noun(text: str, *, is_many: bool, starts: bool = False) -> _Term:
     """Return a noun in the singular; a capital may start a sentence or a term (`Mersenne prime`)."""
     *modifiers, head = text.split(" ")
     if len(modifiers) > 1:
-        raise Unread(f"{text!r} is not a noun of one or two words")
+        raise translation.Unread(f"{text!r} is not a noun of one or two words")
     for modifier in modifiers:
-        check_word(modifier, _CAPITAL_WORD)
+        translation.check_word(modifier, _CAPITAL_WORD)
         word = modifier.lower()
         # "Cats are probably dogs", "Numerous cats are dogs", "Cats dogs are warm" are not about a kind.
-        if word in QUANTIFYING_WORDS or word.endswith("ly") or is_plural(word):
-            raise Unread(f"{modifier!r} cannot be part of a noun")
-    check_word(head, _CAPITAL_WORD if starts and not modifiers else WORD)
+        if word in translation.QUANTIFYING_WORDS or word.endswith("ly") or is_plural(word):
+            raise translation.Unread(f"{modifier!r} cannot be part of a noun")
+    translation.check_word(head, _CAPITAL_WORD if starts and not modifiers else translation.WORD)
     if is_ambiguous(head):
-        raise Unread(f"{head!r} is the plural of two different nouns")
+        raise translation.Unread(f"{head!r} is the plural of two different nouns")
     noun = text.lower()
     one = singular(noun) if is_plural(noun) else None
     # PrOntoQA's own generator writes "Every bacteria".
     if (is_many and one is None) or (not is_many and one not in (None, noun) and noun.endswith("s")):
-        raise Unread(f"{text!r} has not the number that must stand here")
+        raise translation.Unread(f"{text!r} has not the number that must stand here")
     return _Term((one or noun).replace(" ", "-"), "noun")
