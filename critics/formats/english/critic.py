@@ -88,10 +88,7 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
     # Forward rules say less than the sentences do, and clauses less than formulas.
     is_weak = isinstance(verdict, Unproved) and (not has_reader or semantics_of(problem.dataset).forward)
     # The answer may stand before its proof, which the grammar looks at.
-    first = None if verdict.reading is None else verdict.reading.first_bad_step
-    is_early = EARLY in verdict.feedback or (
-        verdict.reason == "skipped_steps" and first is not None and not first.index
-    )
+    is_early = EARLY in verdict.feedback or (verdict.reason == "skipped_steps" and not _bad_index(verdict))
     # The data set promises a language that the context is not in; PrOntoQA's has other rules besides its own.
     is_foreign = isinstance(verdict, CriticError) and has_reader and problem.dataset != "prontoqa"
     if problem.formal is not None or is_foreign or not (verdict.reason in _NOT_READ or is_weak or is_early):

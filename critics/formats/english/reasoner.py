@@ -48,8 +48,8 @@ class Reasoner(Naming):
         """The first sentence that concludes what is asked before it is proved."""
         self.early: tuple[int, str, fo.Formula] | None = None
         """The first answer, said before its proof: its place, its words, and what it says."""
-        self.applied: tuple[str | None, list[int]] | None = None
-        """Whom a rule is said to apply to, and the places of the rules that may be meant."""
+        self.last_rule: int | None = None  # That of the step right before.
+        self.applied: tuple[str | None, list[int]] | None = None  # To whom a rule is said to apply, and which.
         self.aside: fo.Formula | None = None
         """The last question that is a step on the way."""
         self.is_aside = False
@@ -66,8 +66,7 @@ class Reasoner(Naming):
                     self._move(move, formula)
                 self.before = move
                 self.claims += [] if self.claimed is None else [self.claimed]
-                numbers = [] if told.line.item is None else [told.line.item]
-                numbers += [-int(number) for number in _STEP.findall(self.text)]
+                numbers = [*filter(None, [told.line.item]), *(-int(number) for number in _STEP.findall(self.text))]
                 if isinstance(move, moves.Claim) and formula is not None:
                     for number in numbers:
                         self.labels.setdefault(number, []).append(formula)
@@ -86,10 +85,10 @@ class Reasoner(Naming):
         if self.doubted is not None and self.value != "unknown":
             # Attack: lengthen a proof by what nobody knows.
             self.index, self.text = self.doubted
-            raise self._bad("unsupported_sentence", "that it is not known has nothing to do with the answer")
+            self._refuse_if(True, "that it is not known has nothing to do with the answer")
         if self.hoped is not None and self.value != "true":
             self.index, self.text = self.hoped
-            raise self._bad("unsupported_sentence", "it is not proved")
+            self._refuse_if(True, "it is not proved")
         if self.value is None:
             raise Refusal(Malformed, "no_answer", "the text has no answer, or more than one")
         if self.value == "unknown" and not self.is_open:
@@ -109,8 +108,8 @@ class Reasoner(Naming):
                 self._not_known(move, formula)
             case moves.NoneAbout():
                 self._none_about(move)
-            case moves.Converse():
-                self._check_converse()
+            case moves.Converse() | moves.Given():
+                self._check_of_last(move)
             case moves.Applies(cited=numbers):
                 cited = [at for number in numbers for at in self._numbered(number)]
                 self.applied = move.who, cited or sorted(self.read_out)
@@ -201,9 +200,8 @@ class Reasoner(Naming):
     def _check_force(self, force: str) -> None:
         """Hold the question, said again as what is to be shown or was shown, to it."""
         # Attack: say what was refuted once more, in the guise of the question.
-        self._refuse_if(
-            force != "asks" and fo.key(fo.negated(self.case.goal)) in self.known.keys, "its denial is proved"
-        )
+        is_denied = fo.key(fo.negated(self.case.goal)) in self.known.keys
+        self._refuse_if(force != "asks" and is_denied, "its denial is proved")
         if force == "concludes" and self.claims and fo.key(self.case.goal) not in self.known.keys:
             self.hoped = self.hoped or (self.index, self.text)
 
@@ -273,9 +271,12 @@ class Reasoner(Naming):
     def _check_read_out(self, part: fo.Formula, move: moves.Claim, rule: int | None) -> None:
         """Hold a step to the rules that were just read out, where some were."""
         if rule is not None and fo.key(part) == fo.key(self.known.formulas[rule]):
-            if rule < self.known.num_premises and not is_fact(part):
+            # A rule right behind its step is its reason.
+            if rule < self.known.num_premises and not is_fact(part) and rule != self.last_rule:
                 self.read_out.add(rule)
+            self.last_rule = None
             return
+        self.last_rule = rule
         if rule is not None and not move.inferred and (is_existential(part) or not is_fact(part)):
             # An instance of a rule is read out like the rule. Attack: some dogs bark, so Rex barks.
             self.read_out |= {self.known.keys[fo.key(part)], *(() if is_existential(part) else (rule,))}
@@ -301,11 +302,10 @@ class Reasoner(Naming):
         """Hold a claim to the reasons that are given for it: with facts and one rule they give it, and none is idle."""
         claims = self.claims[-move.because :]
         reasons = [part for reason in claims for part in fo.conjuncts(reason)]
-        if re.match("there", move.text or "") and fo.key(formula) in map(
-            fo.key, reasons
-        ):  # some cats bark, so there is one
+        is_said = fo.key(formula) in map(fo.key, reasons)
+        if is_said and re.match("there", move.text or ""):  # Some cats bark, so there is one.
             return
-        if move.loosely and not any(map(self._possibility, reasons)) and fo.key(formula) not in map(fo.key, reasons):
+        if move.loosely and not any(map(self._possibility, reasons)) and not is_said:
             # Attack: Ned is a newt, so Pip is a bird; Tom is smart and blue, so he is kind, of who is smart and cold.
             is_vain = len(claims) == 1 and has_idle_part(self.known, formula, reasons)
             self._refuse_if(is_unfounded(self.known, formula, claims), "it does not follow from what stands before it")
@@ -325,7 +325,7 @@ class Reasoner(Naming):
             said = self.known.formulas[place]
             others = [*(other for other in facts if not self.known.gives(said, [other])), *(found or ())]
             is_idle = is_idle or self.known.gives(formula, others) or not self.known.gives(formula, [*others, place])
-        if is_idle or fo.key(formula) in map(fo.key, reasons) or any(map(self._possibility, reasons)):
+        if is_idle or is_said or any(map(self._possibility, reasons)):
             raise self._bad("unsupported_sentence", "the reasons that it gives are not those that it needs")
 
     def _is_guised(self, part: fo.Formula, move: moves.Claim) -> bool:
@@ -366,16 +366,22 @@ class Reasoner(Naming):
         self.left_open = is_asked and move.both_ways
         self.is_open = self.is_open or is_asked
 
+    def _last_parts(self) -> list[fo.Formula]:
+        return [part for each in self.claims[self.num_before :] or self.last_claims for part in fo.conjuncts(each)]
+
     def _told_last(self, formula: fo.Formula) -> bool:
         """Say whether what was said last gives a formula by itself."""
-        parts = [part for claim in self.claims[self.num_before :] or self.last_claims for part in fo.conjuncts(claim)]
-        return self.known.gives(
-            formula, [self.known.keys[fo.key(part)] for part in parts if fo.key(part) in self.known.keys]
-        )
+        keys = [key for key in map(fo.key, self._last_parts()) if key in self.known.keys]
+        return self.known.gives(formula, [self.known.keys[key] for key in keys])
 
-    def _check_converse(self) -> None:
-        """Hold that the reverse of what was said last does not follow to the premises."""
-        turned = [each for claim in self.claims[self.num_before :] or self.last_claims for each in converses(claim)]
+    def _check_of_last(self, move: moves.Converse | moves.Given) -> None:
+        """Hold that the reverse of what was said last does not follow to the premises; or that they say it."""
+        parts = self._last_parts()
+        if isinstance(move, moves.Given):
+            is_said = bool(parts) and all(is_stated(self.known, part) for part in parts)
+            self._refuse_if(not is_said or isinstance(self.before, moves.Aim), "no premise says so")
+            return
+        turned = [each for part in parts for each in converses(part)]
         if len(turned) != 1 or self.known.follows(turned[0], range(self.known.num_premises)) is not Answer.SATISFIABLE:
             raise self._bad("unsupported_sentence", "there is no reverse, or it holds")
         self.doubted = self.doubted or (self.index, self.text)
@@ -387,11 +393,8 @@ class Reasoner(Naming):
         said = self.claims[self.num_before :] or self.last_claims
         self._refuse_if(name in self.individuals, "the text says something of it")
         for premise in said if move.of_last else self.case.premises:
-            if (
-                name in fo.constants(premise)
-                and not (move.of_facts and not is_fact(premise))
-                and (not move.others or any(fo.key(part) not in told for part in fo.conjuncts(premise)))
-            ):
+            is_new = not move.others or any(fo.key(part) not in told for part in fo.conjuncts(premise))
+            if name in fo.constants(premise) and is_new and (is_fact(premise) or not move.of_facts):
                 raise self._bad("unsupported_sentence", "the context says something of it")
         if move.of_facts or (move.of_last and name in fo.constants(self.case.goal)):
             return

@@ -112,8 +112,8 @@ class _Sentence:
             rest = re.sub(r"\b(?:he|she|it)\b", topic["name"], text[topic.end() :], count=1)
             if (said := self.read(rest, mode, depth + 1)) is not None:
                 return said
-        if phrases.GIVEN.fullmatch(text):
-            return [Claim("", promise=Promise.QUOTED)]
+        if (told := talk.given(text)) is not None:
+            return told
         if (rest := talk.spoken_of(text)) is not None and (said := self.read(rest, mode, depth + 1)) is not None:
             return said
         judging = (self._judged, self._answer, self._refuted, self._ending, self._contradicts)

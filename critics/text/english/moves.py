@@ -78,6 +78,13 @@ class Converse:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """The claim that what was said last is a premise."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """A value that is given to a statement, or to the question where `text` is None."""
 
@@ -184,6 +191,7 @@ Move: TypeAlias = (
     | NoSource
     | Named
     | Converse
+    | Given
     | Judged
     | Aim
     | Contradicts

@@ -77,10 +77,8 @@ def ruled_out(formula: fo.Formula, *, of_abilities: bool) -> fo.Formula:
     """
     match formula:
         case fo.Not(fo.Atom(predicate=name, arguments=terms)) if name.startswith(("can ", "could ")):
-            plain = possibility(formula)
-            return plain or (
-                formula if of_abilities else fo.Not(fo.Atom(_without(f"{name.split(' ')[0]} ", name), terms))
-            )
+            able = fo.Atom(_without(f"{name.split(' ')[0]} ", name), terms)
+            return possibility(formula) or (formula if of_abilities else fo.Not(able))
         case _:
             return fo.rebuilt(formula, lambda part: ruled_out(part, of_abilities=of_abilities))
 

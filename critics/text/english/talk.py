@@ -14,7 +14,7 @@ from typing import TypeAlias
 from critics.grammar.lexicon import gerund, third_person
 from critics.text.english import phrases, wording
 from critics.text.english.doubts import finite
-from critics.text.english.moves import Aim, Claim, Judged, Move, NoneAbout, NoSource, Promise, Unused
+from critics.text.english.moves import Aim, Claim, Given, Judged, Move, NoneAbout, NoSource, Promise, Unused
 
 Reads: TypeAlias = Callable[[str], bool]
 SOURCES: tuple[Choice["rule", "fact", "any"], ...] = ("rule", "fact", "any")
@@ -42,6 +42,13 @@ def is_comment(text: str, *, is_whole: bool) -> bool:
     # `Answer: A` is of such words, and gives an answer.
     talk = () if phrases.ANSWERS.fullmatch(text) else (phrases.COMMENT, *([phrases.HEADINGS] if is_whole else ()))
     return any(each.fullmatch(text) is not None for each in (phrases.FILLER, phrases.FILLERS, *talk))
+
+
+def given(text: str) -> list[Move] | None:
+    """This is given, of what was said last; the statement is given, of the question."""
+    if phrases.GIVEN_LAST.fullmatch(text) is not None:
+        return [Given()]
+    return None if phrases.GIVEN.fullmatch(text) is None else [Claim("", promise=Promise.QUOTED)]
 
 
 def of_statement(text: str, reads: Reads, parse: Parse) -> list[Move] | None:
