@@ -12,14 +12,15 @@ import pytest
 import certistar
 from critics.judge import judge_record
 from critics.recheck.rejudging import recheck
+from critics.verdict.reading import NOT_READ, BadStep
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "data/honest_texts.jsonl").read_text().splitlines()]
 CERTIFIED = {
     1: 24,
     2: 14,
-    3: 19,
-    4: 19,
-    5: 8,
+    3: 20,
+    4: 20,
+    5: 10,
     "6: prontoqa": 14,
     "6: proofwriter": 9,
     "6: syllogism": 2,
@@ -199,6 +200,69 @@ def test_what_has_the_form_of_a_proof_and_is_none_is_refused(question: str, text
 )
 def test_a_form_is_held_to_what_it_says(context: str, question: str, text: str, is_proof: bool) -> None:
     assert verdict(context, question, text).startswith("certified") == is_proof
+
+
+HOOVES = "All horses have hooves. No humans have hooves."
+NO_HOOVES = "All horses have hooves. No humans have hooves. So there {} Answer: no"
+FROST = "If the frost comes early, Alma makes no jam. The frost comes early."
+VEGAN = "No vegan eats meat. Tom is a vegan."
+COLD = (
+    "If the boiler is off, the flat is cold. If the flat is cold, Noor is sad. The boiler is off. "
+    "If the boiler is off, Tom is sad."
+)
+OFF, SHOW = "The boiler is off.", "We must show that Noor is sad."
+CLAIM = (
+    "A claim is paid if it was filed within 30 days and the damage is covered. Claim 77 was filed within 30 days. "
+    "Claim 77 is a claim. The damage is covered. Every claim is old."
+)
+OF_CLAIM = (
+    "Claim 77 is a claim. Claim 77 was filed within 30 days. The damage is covered. "
+    "Both conditions are met, so Claim 77 is paid. Answer: yes"
+)
+
+
+@pytest.mark.parametrize(
+    ("context", "question", "text", "is_proof"),
+    [
+        (HOOVES, "Some humans are horses.", NO_HOOVES.format("can be no humans who are horses."), True),
+        (HOOVES, "Some humans are horses.", NO_HOOVES.format("can't be a human that is a horse."), True),
+        (HOOVES, "Some humans are horses.", NO_HOOVES.format("can be no horses that have hooves."), False),
+        (HOOVES, "Some humans are horses.", NO_HOOVES.format("can be humans who are horses."), False),
+        (FROST, "Does Alma make jam?", f"{FROST} So Alma makes no jam. So the answer is no.", True),
+        (FROST, "Does Alma make juice?", f"{FROST} So Alma makes no jam. So the answer is no.", False),
+        (VEGAN, "Does Tom eat meat?", "Tom is a vegan. No vegan eats meat. So Tom eats no meat. Answer: no", True),
+        (VEGAN, "Does Tom eat meat?", "Tom is a vegan. No vegan eats meat. So Tom eats no fish. Answer: no", False),
+        ("Tom does not sign contracts. Deed B is a contract. Whoever signs Deed B is bound.", "Does Tom sign Deed B?",
+         "Tom does not sign contracts. So Tom signs no contracts. So Tom does not sign Deed B. Answer: no", False),
+        (COLD, "Is Noor sad?", f"{OFF} This is given. So the flat is cold. So Noor is sad. Yes.", True),
+        (COLD, "Is Noor sad?", f"{OFF} So the flat is cold. This is given. So Noor is sad. Yes.", False),
+        (COLD, "Is Noor sad?", f"{OFF} {SHOW} This is given. So the flat is cold. So Noor is sad. Yes.", False),
+        (COLD, "Is Noor sad?", f"{OFF} The flat is cold. {COLD[:39]} Noor is sad. Yes.", True),
+        (COLD, "Is Noor sad?", f"{OFF} The flat is cold. {COLD[-34:]} Noor is sad. Yes.", False),
+        (CLAIM, "Is Claim 77 paid?", f"{CLAIM.partition('. ')[0]}. {OF_CLAIM}", True),
+        (CLAIM, "Is Claim 77 paid?", f"Every claim is old. {OF_CLAIM}", False),
+        ("Tom is a cook and tall. Every cook is paid.", "Is Tom paid?", "Tom is a cook, so Tom is paid. Yes.", True),
+        ("Tom is a cook and tall. Every cook is paid.", "Is Tom paid?", "Tom is tall, so Tom is paid. Yes.", False),
+    ],
+)  # fmt: skip
+def test_a_form_of_a_chat_text_is_held_to_what_it_says(context: str, question: str, text: str, is_proof: bool) -> None:
+    assert verdict(context, question, text).startswith("certified") == is_proof
+
+
+def test_a_refused_text_shows_what_stands_before_its_first_bad_sentence_and_a_false_one_before_an_unread_one() -> None:
+    false, unread = "So Tom is a cat.", "Blorp the of."
+    found = certistar.judge(CATS, "Is Rex warm?", f"Rex is a cat. So Rex is a mammal. {unread} Answer: yes")
+    assert [span.kind for span in found.spans][:2] == ["premise", "step"]
+    assert found.first_bad_step == BadStep(2, unread, NOT_READ)
+    assert found.answer == "true"
+    found = certistar.judge(CATS, "Is Rex warm?", f"Rex is a cat. {false} {unread} Answer: yes")
+    assert (found.verdict, found.answer) == ("unproved", "true")
+    assert found.first_bad_step is not None
+    assert (found.first_bad_step.index, found.first_bad_step.text) == (1, false)
+    context = f"{CATS} Blorp the of."
+    assert "of the context this is not read: 'Blorp the of.'" in verdict(
+        context, "Is Rex warm?", f"{false} Answer: yes"
+    )
 
 
 @pytest.mark.parametrize(

@@ -107,17 +107,14 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
 
 
 def _of_any_context(problem: Problem, verdict: Verdict, by_grammar: Verdict) -> Verdict:
-    """Return the grammar's verdict on a text of no data set, with the sentence of the context that it does not read."""
-    lost = None if isinstance(by_grammar, Certified) else _lost(problem)
+    """Return the grammar's verdict on a text of no data set; none where a step may rest on what is not read."""
+    is_judged = not isinstance(by_grammar, Unproved) and by_grammar.reason not in _NOT_READ
+    lost = None if is_judged else _lost(problem)
     if lost is None:
         return by_grammar
     why = verdict.feedback if lost.text in verdict.feedback else f"{lost.text!r}: {lost.word}: {lost.why}"
-    if isinstance(by_grammar, Unproved):
-        return replace(by_grammar, feedback=brief(f"{by_grammar.feedback}; of the context this is not read: {why}"))
-    if by_grammar.reason in _NOT_READ:
-        told = why if lost.text in by_grammar.feedback else f"{why}; in the text, {by_grammar.feedback}"
-        return CriticError("context_not_read", by_grammar.answer, brief(told), reading=by_grammar.reading)
-    return by_grammar
+    told = why if lost.text in by_grammar.feedback else f"{why}; in the text, {by_grammar.feedback}"
+    return CriticError("context_not_read", by_grammar.answer, brief(told), reading=by_grammar.reading)
 
 
 def _lost(problem: Problem) -> Refusal | None:
