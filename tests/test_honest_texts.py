@@ -259,10 +259,10 @@ def test_a_refused_text_shows_what_stands_before_its_first_bad_sentence_and_a_fa
     assert (found.verdict, found.answer) == ("unproved", "true")
     assert found.first_bad_step is not None
     assert (found.first_bad_step.index, found.first_bad_step.text) == (1, false)
-    context = f"{CATS} Blorp the of."
-    assert "of the context this is not read: 'Blorp the of.'" in verdict(
-        context, "Is Rex warm?", f"{false} Answer: yes"
-    )
+    # What does not follow from what is read may follow from what is not.
+    found = certistar.judge(f"{CATS} {unread}", "Is Rex warm?", f"{false} Answer: yes")
+    assert (found.verdict, found.reason, found.answer) == ("error", "context_not_read", "true")
+    assert found.first_bad_step is not None
 
 
 @pytest.mark.parametrize(
