@@ -276,7 +276,7 @@ class Reasoner(Naming):
                 self.read_out.add(rule)
             self.last_rule = None
             return
-        if rule is None and is_stated(self.known, part):
+        if rule is None and self.applied is None and is_stated(self.known, part):
             return  # A premise of two facts is read out by its parts.
         self.last_rule = rule
         if rule is not None and not move.inferred and (is_existential(part) or not is_fact(part)):
