@@ -59,8 +59,7 @@ def _readme() -> Iterator[str]:
     yield _single(task.format(50), ("smollm2/ceiling",), "before", ("likeliest", "taught gold proofs"))
     yield _single(task.format(150), ("smollm2/large", "smollm2/large-1"), "before", ("right-matched",))
     yield _single(task.format(150), ("smollm2/large",), "before", ("taught gold proofs",))
-    once = task.format(150).replace("two rounds", "the first round")
-    yield _single(once, ("smollm2/large-1-round-1",), "before", ("likeliest", "right-matched"))
+    yield _single(task.format(150), ("smollm2/rival-5", "smollm2/rival-6"), "before", ("likeliest", "right-matched"), 2)
     yield _guided(read(RESULTS / "real-model" / "cells.json"), "real-model")
     yield _guided(read(RESULTS / "real-model" / "writers" / "cells.json"), "real-model/writers", "ProofWriter")
     yield _real_dialogs(read(RESULTS / "real-model" / "dialogs" / "counts.json"))
@@ -154,19 +153,20 @@ def _rules(cells: Mapping[str, Any]) -> str:
     )
 
 
-def _single(task: str, sources: Sequence[str], start: str, rivals: Sequence[str]) -> str:
+def _single(task: str, sources: Sequence[str], start: str, rivals: Sequence[str], bases: int = 1) -> str:
     """Return the row of one base of the real model: what is certified before, by strict, and by its rivals.
 
-    Each source is a seed's; all are taken together.
+    Each source is a seed's, or a base's where there are several; all are taken together.
     """
     found = [read(RESULTS / source / "cells.json") for source in sources]
     cells = {name: [each for one in found for each in one[name]["certified"]] for name in (start, "strict", *rivals)}
     strict = cells["strict"]
     others = "; ".join(_behind(rival, strict, cells[rival]) for rival in rivals)
-    seeds = f"{len(sources)} seed{'s' * (len(sources) > 1)}"
+    num = len(sources) // bases
+    models = f"{bases} base{'s' * (bases > 1)} of 134.52 M, {num} seed{'s' * (num > 1)}"
     return (
         f"| {task}, SmolLM2-135M | certified | {start} {percent(mean(cells[start]))} | **{percent(mean(strict))}** "
-        f"| {others} | 1 base of 134.52 M, {seeds}, {len(strict)} answers "
+        f"| {others} | {models}, {len(strict)} answers "
         f"| {', '.join(f'`docs/results/{source}`' for source in sources)} |"
     )
 
