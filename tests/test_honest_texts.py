@@ -252,6 +252,16 @@ def test_a_form_of_a_chat_text_is_held_to_what_it_says(context: str, question: s
     assert verdict(context, question, text).startswith("certified") == is_proof
 
 
+HOSTILE = (Path(__file__).parent / "data/hostile_texts.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+def test_of_texts_that_twist_a_meaning_those_alone_are_certified_whose_bare_plurals_are_taken_for_all() -> None:
+    """Drawn blindly, of 132 phenomena; counted before anything was mended."""
+    rows = [json.loads(line) for line in HOSTILE]
+    found = [row for row in rows if verdict(row["context"], row["question"], row["text"]).startswith("certified")]
+    assert [row["phenomenon"] for row in found] == ["generic vs universal"] * 2
+
+
 def test_a_refused_text_shows_what_stands_before_its_first_bad_sentence_and_a_false_one_before_an_unread_one() -> None:
     false, unread = "So Tom is a cat.", "Blorp the of."
     found = certistar.judge(CATS, "Is Rex warm?", f"Rex is a cat. So Rex is a mammal. {unread} Answer: yes")
