@@ -337,8 +337,7 @@ def _is_verb(chart: Chart, at: int, place: Place, number: Number) -> bool:
         return False  # Tom drinks milk: no drinks do so.
     # Drink Coke or Pepsi products: a noun, where a name stands before it as well as behind `or`; and house cats.
     listed = at > 1 and chart.is_name(at - 1) and chart.words[at - 2] in ("and", "or")
-    after = chart.words[at + 1] if at + 1 < len(chart.words) else ""
-    listed = listed or (at == 1 and is_plural(word) and is_base(after) and not is_rare(after))
+    listed |= at == 1 and is_plural(word) and any(is_base(each) and not is_rare(each) for each in chart.words[2:3])
     allowed = not is_rare(word) or place == "base" or (chart.rare and not listed)
     if chart.words[at + 1 : at + 2] == ("by",) and is_participle(word) and not is_base(word):
         # Jobs offered by the town pay well: by whom it is done stands behind no verb of its own.

@@ -187,7 +187,7 @@ def judge_readings(problem: Problem, attempt: Attempt) -> Verdict:
         outcome, case = _outcome(problem, said)
         verdict = _verdict(problem, text, case, outcome)
         unsaid = outcome.unsaid if isinstance(verdict, Certified) else None
-        return replace(verdict, reading=_reading(text, case, unsaid))
+        return replace(verdict, reading=replace(_reading(text, case), unsaid=unsaid))
     except BadMove as bad:
         said = bad.refusal.feedback.removeprefix(f"{bad.text!r}: ")
         reason = {"not_read": NOT_READ, "solver_budget": TOO_MUCH_WORK}.get(bad.refusal.reason, said)
@@ -429,13 +429,11 @@ def _verdict(problem: Problem, text: str, case: Case, outcome: Outcome) -> Verdi
     return Certified(answer, made)
 
 
-def _reading(
-    text: str, case: Case | None, unsaid: tuple[str, ...] | None = None, before: BadStep | None = None
-) -> TextReading:
+def _reading(text: str, case: Case | None, before: BadStep | None = None) -> TextReading:
     told = () if case is None else case.told if before is None else case.told[: before.index]
     stated = {fo.key(part) for said in (case.premises if case else ()) for part in (said, *fo.conjuncts(said))}
     found = painted([_span(each, stated) for each in told], [each.line.passage.span for each in told], text)
-    return TextReading(coverage(found, text), found, before, unsaid=unsaid)
+    return TextReading(coverage(found, text), found, before)
 
 
 def _span(told: Told, stated: Collection[str]) -> Span:
