@@ -108,8 +108,7 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
 
 def _of_any_context(problem: Problem, verdict: Verdict, by_grammar: Verdict) -> Verdict:
     """Return the grammar's verdict on a text of no data set; none where a step may rest on what is not read."""
-    is_judged = not isinstance(by_grammar, Unproved) and by_grammar.reason not in _NOT_READ
-    lost = None if is_judged else _lost(problem)
+    lost = _lost(problem) if isinstance(by_grammar, Unproved | Malformed | CriticError) else None
     if lost is None:
         return by_grammar
     why = verdict.feedback if lost.text in verdict.feedback else f"{lost.text!r}: {lost.word}: {lost.why}"
