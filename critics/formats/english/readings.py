@@ -47,7 +47,7 @@ from critics.text.blocks import answer_of
 from critics.text.english import phrases
 from critics.text.english.discourse import moves
 from critics.text.english.individuals import Individuals
-from critics.text.english.moves import Aim, Assumed, Claim, Contradicts, Judged, Move, Named, NoneAbout, NotKnown
+from critics.text.english.moves import Aim, Assumed, Claim, Contradicts, Given, Judged, Move, Named, NoneAbout, NotKnown
 from critics.text.english.passage import TextSentence, coverage, lines, painted, repeated
 from critics.text.english.statements import CONVENTIONS, Statements, axioms_of, settled
 from critics.text.reference import text_contradicts
@@ -438,8 +438,8 @@ def _reading(text: str, case: Case | None, before: BadStep | None = None) -> Tex
 
 def _span(told: Told, stated: Collection[str]) -> Span:
     kinds = {type(move) for move, _ in told.moves}
-    is_step = kinds & {Claim, Contradicts, NotKnown, NoneAbout}
+    is_step = kinds & {Claim, Contradicts, Given, NotKnown, NoneAbout}
     kind = "step" if is_step else "answer" if Judged in kinds else "goal" if Aim in kinds else "filler"
     claims = [formula for move, formula in told.moves if isinstance(move, Claim)]
-    is_read_out = kind == "step" and all(each is not None and fo.key(each) in stated for each in claims) and claims
-    return Span(*told.line.passage.span, "premise" if is_read_out else kind)
+    is_read_out = (claims or Given in kinds) and all(each is not None and fo.key(each) in stated for each in claims)
+    return Span(*told.line.passage.span, "premise" if kind == "step" and is_read_out else kind)
