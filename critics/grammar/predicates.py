@@ -364,7 +364,7 @@ def _quantified_object(chart: Chart, i: int, at: int, j: int) -> Iterator[Formul
         chart.bar(at, "`some` after `not`: say `any`, or make it a sentence of its own")
     is_apart = word == "no" and i > 0 and chart.words[i - 1] in MODALS - {"can", "will"}
     if is_apart or (word in ("no", "some") and chart.has(i, at, "to")):  # Tries to make no jam, and so makes none.
-        chart.bar(at, f"`{word}` behind `may` or `to` may be of what is done, or of what may be: write two sentences")
+        chart.bar(at, f"behind `may`, `must` or `to` the word `{word}` has two meanings: write two sentences")
     for verb in opaque(chart, i, at, "verb"):
         for body in nominal(chart, at + 1, j, "singular" if word in ("every", "each") else "either"):
             variable = chart.variable()

@@ -107,7 +107,7 @@ def judge_english(problem: Problem, attempt: Attempt) -> Verdict:
 
 
 def _of_any_context(problem: Problem, verdict: Verdict, by_grammar: Verdict) -> Verdict:
-    """Return the grammar's verdict on a text of no data set; none where a step may rest on what is not read."""
+    """Return the grammar's verdict; an error where it refuses and the context is read in part: the rest may bear it."""
     lost = _lost(problem) if isinstance(by_grammar, Unproved | Malformed | CriticError) else None
     if lost is None:
         return by_grammar

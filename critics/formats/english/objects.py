@@ -40,9 +40,9 @@ def of_objects(read: Callable[[str], object], texts: Iterable[str], heard: set[s
 
 
 def of_no_object(formulas: Sequence[fo.Formula]) -> Callable[[fo.Formula], fo.Formula]:
-    """Return what gives `makes no jam` the meaning of `does not make jam`, where formulas speak of that phrase.
+    """Return a function that reads `makes no jam` as `does not make jam`, where the formulas speak of making jam.
 
-    It has that one alone where no other part of them has the verb with a thing.
+    Where they also speak of making one thing by name, the formula about each thing stays beside it.
     """
     heard = {name for formula in formulas for name in fo.predicates(formula)}
 

@@ -66,7 +66,7 @@ class Grounding:
     def _values(
         self, claim: int | None, premises: tuple[int | None, ...]
     ) -> tuple[_Values, bool] | Literal[False] | None:
-        """Return what is settled where premises hold and a claim fails, and what all else may be; False: never."""
+        """Return what holds where premises do and a claim fails, and a value for all else; False where none can."""
         if premises not in self._given:
             own, parts = _Values(), [self._instances_of(number, True) for number in premises]
             clauses = [clause for part in parts for clause in part or ()]

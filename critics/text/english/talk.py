@@ -45,7 +45,7 @@ def is_comment(text: str, *, is_whole: bool) -> bool:
 
 
 def given(text: str) -> list[Move] | None:
-    """This is given, of what was said last; the statement is given, of the question."""
+    """Read `this is given`, said of the sentence before, and `the statement is given`, said of the question."""
     if phrases.GIVEN_LAST.fullmatch(text) is not None:
         return [Given()]
     return None if phrases.GIVEN.fullmatch(text) is None else [Claim("", promise=Promise.QUOTED)]
